@@ -1,0 +1,76 @@
+"""Builds the Serve application: `import_path: deployments.app:build` in serve_config.yaml. Imports no torch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+from ray import serve
+from ray.serve import Application
+
+from deployments.ingress import Ingress, api
+from deployments.parts import CheckpointParts, Parts
+from deployments.probe import Probe
+from deployments.router import Router
+from deployments.schema import Strict
+from deployments.validation import parse
+from deployments.worker import Worker
+from seer_core.errors import ConfigError, InvalidRequest
+from seer_core.router import RouterConfig
+
+IN_FLIGHT = 1024
+GROUPS_PER_WORKER = 8
+
+
+class AppArgs(Strict):
+    """The `args` of the application. `model` is a checkpoint folder; without it the embedded model is served."""
+
+    model: Path | None = None
+    model_name: str | None = None
+    device: str = "cpu"
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    max_rows: int = Field(default=16, ge=1)
+    probe_batch: int = Field(default=8, ge=1)
+    stall_s: float = Field(default=60.0, gt=0)
+    frozen_s: float = Field(default=30.0, gt=0)
+    drain_s: float = Field(default=5.0, gt=0)
+    router: RouterConfig = RouterConfig()
+
+    def parts(self) -> Parts:
+        folder = self.model or embedded_folder()
+        if not (folder / "config.json").exists():
+            raise ConfigError(f"there is no checkpoint in {folder}: config.json is missing", field="model")
+        name = self.model_name or (folder.name if self.model else "seer-embedded")
+        return CheckpointParts(folder=folder.absolute(), model_name=name, device=self.device, dtype=self.dtype)
+
+
+def build(args: dict[str, Any]) -> Application:
+    """The application of a configuration. Raises ConfigError naming the argument that is unknown or wrong."""
+    try:
+        checked = parse(AppArgs, args)
+    except InvalidRequest as error:
+        raise ConfigError(error.message, field=error.field) from error
+    return assemble(checked, checked.parts())
+
+
+def assemble(args: AppArgs, parts: Parts, *, local: bool = False) -> Application:
+    """The four deployments, bound to each other. `local` is for Ray's local testing mode."""
+    actor = {"num_cpus": 0}
+    worker = serve.deployment(Worker, max_ongoing_requests=GROUPS_PER_WORKER, ray_actor_options=actor)
+    router = serve.deployment(Router, max_ongoing_requests=IN_FLIGHT, ray_actor_options=actor)
+    probe = serve.deployment(Probe, max_ongoing_requests=IN_FLIGHT, ray_actor_options=actor)
+    ingress = serve.deployment(serve.ingress(api)(Ingress), max_ongoing_requests=IN_FLIGHT, ray_actor_options=actor)
+    workers = worker.bind(parts, max_rows=args.max_rows, frozen_s=args.frozen_s, local=local)
+    routers = router.bind(
+        workers, args.router, max_rows=args.max_rows, stall_s=args.stall_s, drain_s=args.drain_s, local=local
+    )
+    probes = probe.bind(parts, max_batch=args.probe_batch, local=local)
+    return ingress.options(name="Ingress").bind(parts, probes, routers)
+
+
+def embedded_folder() -> Path:
+    """Where the shipped model lies."""
+    import seer_core.embedded
+
+    return Path(seer_core.embedded.__file__).parent / "model"

@@ -1,0 +1,149 @@
+"""The HTTP request: OpenAI's chat completion shapes, the `seer` object, and their way to a GenerationRequest.
+
+What is not declared here is refused by name. Replies are in `replies.py`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import secrets
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from seer_core.errors import BadImage, InvalidRequest
+from seer_core.types import Decoding, GenerationRequest, Message, Sampling
+
+DEFAULTS = GenerationRequest(id="", messages=())
+
+
+class Strict(BaseModel):
+    """Frozen, and deaf to unknown names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SeerOptions(Strict):
+    """What OpenAI has no word for."""
+
+    detector: str | None = None
+    truncate: bool = True
+    steps_per_token: float = Field(default=1.0, gt=0, le=1)
+    block_length: int | None = Field(default=None, ge=1)
+    remasking: Literal["low_confidence", "entropy", "margin", "random"] = "low_confidence"
+    schedule: Literal["even", "shift", "cosine"] = "even"
+    priority: int = Field(default=0, ge=-10, le=10)
+    budget_s: float = Field(default=DEFAULTS.budget_s, gt=0, le=3600)
+
+    def decoding(self) -> Decoding:
+        return Decoding(
+            detector=self.detector,
+            truncate=self.truncate,
+            steps_per_token=self.steps_per_token,
+            block_length=self.block_length,
+            remasking=self.remasking,
+            schedule=self.schedule,
+        )
+
+
+class SamplingOptions(Strict):
+    """Sampling fields under their OpenAI names."""
+
+    max_tokens: int | None = Field(default=None, ge=1, le=32768)
+    temperature: float | None = Field(default=None, ge=0, le=2)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
+    stop: Annotated[list[Annotated[str, Field(min_length=1)]], Field(max_length=4)] | str | None = None
+
+    def sampling(self, max_tokens: int | None) -> Sampling:
+        """`max_tokens` overrides the field of that name. Without a seed one is drawn, so that a rerun is exact."""
+        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
+        default = DEFAULTS.sampling
+        return Sampling(
+            max_tokens=max_tokens or self.max_tokens or default.max_tokens,
+            temperature=default.temperature if self.temperature is None else self.temperature,
+            top_p=default.top_p if self.top_p is None else self.top_p,
+            seed=secrets.randbits(31) if self.seed is None else self.seed & (2**63 - 1),
+            stop=tuple(text for text in stop if text),
+        )
+
+
+class TextPart(Strict):
+    type: Literal["text"]
+    text: str
+
+
+class ImageUrl(Strict):
+    url: str
+    detail: Literal["auto"] = "auto"
+
+    def image(self) -> bytes:
+        """The bytes of a data URL. Raises InvalidRequest for other URLs, BadImage for broken base64."""
+        if not self.url.startswith("data:"):
+            raise InvalidRequest("image_url.url must be a data URL; remote images are refused", field="image_url.url")
+        header, _, payload = self.url.partition(",")
+        if not header.endswith(";base64"):
+            raise InvalidRequest("image_url.url must be a base64 data URL", field="image_url.url")
+        try:
+            return base64.b64decode(payload, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise BadImage("image_url.url does not hold valid base64", field="image_url.url") from error
+
+
+class ImagePart(Strict):
+    type: Literal["image_url"]
+    image_url: ImageUrl
+
+
+Part = Annotated[TextPart | ImagePart, Field(discriminator="type")]
+
+
+class ChatMessage(Strict):
+    role: Literal["system", "user", "assistant"]
+    content: str | list[Part]
+
+    def message(self) -> Message:
+        """Text parts joined by line ends; images, wherever they stood, before the text."""
+        if isinstance(self.content, str):
+            return Message(role=self.role, text=self.content)
+        texts = [part.text for part in self.content if isinstance(part, TextPart)]
+        images = [part.image_url.image() for part in self.content if isinstance(part, ImagePart)]
+        return Message(role=self.role, text="\n".join(texts), images=tuple(images))
+
+
+class StreamOptions(Strict):
+    include_usage: bool = False
+
+
+class ChatRequest(SamplingOptions):
+    """`POST /v1/chat/completions`."""
+
+    model: str | None = None
+    messages: list[ChatMessage] = Field(min_length=1, max_length=256)
+    max_completion_tokens: int | None = Field(default=None, ge=1, le=32768)
+    n: Literal[1] = 1
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    user: str | None = None
+    seer: SeerOptions = SeerOptions()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> ChatRequest:
+        both = self.max_tokens is not None and self.max_completion_tokens is not None
+        if both and self.max_tokens != self.max_completion_tokens:
+            raise ValueError("max_tokens and max_completion_tokens contradict each other; send one of them")
+        if self.stream_options is not None and not self.stream:
+            raise ValueError("stream_options is only for streamed answers; set stream to true")
+        return self
+
+    def request(self, request_id: str) -> GenerationRequest:
+        """The validated request. Raises InvalidRequest or BadImage for image parts that cannot be read."""
+        return GenerationRequest(
+            id=request_id,
+            messages=tuple(message.message() for message in self.messages),
+            sampling=self.sampling(self.max_completion_tokens),
+            decoding=self.seer.decoding(),
+            priority=self.seer.priority,
+            budget_s=self.seer.budget_s,
+        )

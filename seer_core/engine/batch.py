@@ -1,0 +1,84 @@
+"""The rows that run together, as one padded forward.
+
+Legend: B rows, P longest prompt, L longest canvas, S = L, or P + L where prompts are recomputed, M masked positions,
+D hidden width. A row's canvas sits at positions P_i + j whatever the padding, and no row attends to padding, so that
+nothing depends on who else runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from seer_core.engine.kv_cache import row_view, stack
+from seer_core.engine.row import ActiveRow
+from seer_core.layers.attention import KeyValues
+from seer_core.models.decoder import Decoder
+
+
+class Batch:
+    """Built when a row joins or leaves: the prompts are padded once, the canvases at every step."""
+
+    def __init__(self, rows: Sequence[ActiveRow], *, mask_id: int) -> None:
+        self.rows = tuple(rows)
+        self._mask_id = mask_id
+        self._device = rows[0].embeddings.device
+        self._prompt_tokens = [row.prompt_tokens for row in rows]
+        self.past = _shared_past(rows)
+        self._prompts = pad_sequence([row.embeddings for row in rows], batch_first=True) if not self.past else None
+
+    def inputs(self, decoder: Decoder) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Hidden [B, S, D], positions int64 [B, S] and the key mask of this step."""
+        canvases = [self._tensor(row.canvas.tokens) for row in self.rows]
+        hidden = decoder.embed(pad_sequence(canvases, batch_first=True, padding_value=self._mask_id))  # [B, L, D]
+        positions = self._tensor(self._prompt_tokens)[:, None] + torch.arange(hidden.shape[1], device=self._device)
+        if self._prompts is not None:
+            hidden = torch.cat((self._prompts, hidden), dim=1)  # [B, P + L, D]
+            before = torch.arange(self._prompts.shape[1], device=self._device).expand(len(self.rows), -1)
+            positions = torch.cat((before, positions), dim=1)
+        mask = key_mask(self._prompt_tokens, [len(row.canvas) for row in self.rows], self._device)
+        return hidden, positions, mask
+
+    def holes(self, hidden: Tensor) -> Tensor:
+        """[B, S, D] -> [M, D]: the masked positions of every row's current block, row after row."""
+        width = hidden.shape[1]
+        first = width - max(len(row.canvas) for row in self.rows)
+        flat = [n * width + first + slot for n, row in enumerate(self.rows) for slot in row.canvas.holes]
+        return hidden.flatten(0, 1).index_select(0, self._tensor(flat))
+
+    def by_row(self, values: Tensor) -> tuple[Tensor, ...]:
+        """[M, ...] -> what belongs to each row."""
+        return torch.split(values, [len(row.canvas.holes) for row in self.rows])
+
+    def _tensor(self, values: Sequence[int]) -> Tensor:
+        return torch.tensor(values, dtype=torch.int64, device=self._device)
+
+
+def key_mask(prompt_tokens: Sequence[int], canvas_tokens: Sequence[int], device: torch.device) -> Tensor | None:
+    """Which keys may be attended, bool [B, P + L], from the lengths of the B rows; None where nothing is padded.
+
+    An empty slot keeps its first canvas key: attention over no key at all is not a number.
+    """
+    if min(canvas_tokens) > 0 and len(set(zip(prompt_tokens, canvas_tokens, strict=True))) == 1:
+        return None
+    prompt = _within(prompt_tokens, device)
+    canvas = _within([max(1, tokens) for tokens in canvas_tokens], device)
+    return torch.cat((prompt, canvas), dim=1)
+
+
+def _within(lengths: Sequence[int], device: torch.device) -> Tensor:
+    return torch.arange(max(lengths), device=device) < torch.tensor(lengths, device=device)[:, None]
+
+
+def _shared_past(rows: Sequence[ActiveRow]) -> KeyValues | None:
+    """All rows' cached prompts in one stack, which the rows then view, so that each is held once."""
+    pasts = [row.past for row in rows if row.past is not None]
+    if not pasts:
+        return None
+    stacked = stack(pasts)
+    for n, row in enumerate(rows):
+        row.past = row_view(stacked, n, row.prompt_tokens)
+    return stacked

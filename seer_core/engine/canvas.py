@@ -1,0 +1,85 @@
+"""The response being denoised: its tokens, the block in turn, and where it may grow.
+
+Slots are zero-based and counted from the first response position. Knows no tensors and no model.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from seer_core.types import TokenRoles
+
+CommitCounts = Callable[[int], Sequence[int]]
+"""Length of a block -> how many masks each of its steps commits; they sum to the length."""
+
+
+class Canvas:
+    """Starts as masks, is filled block by block, and never changes a committed token."""
+
+    def __init__(self, length: int, *, roles: TokenRoles, block_length: int, commit_counts: CommitCounts) -> None:
+        self._roles = roles
+        self._commit_counts = commit_counts
+        self._pending: deque[range] = deque()
+        self._block = range(0)
+        self._due: deque[int] = deque()
+        self.tokens: list[int] = []
+        for start in range(0, length, block_length):
+            self.extend(min(block_length, length - start))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @property
+    def holes(self) -> list[int]:
+        """Masked slots of the current block, ascending."""
+        return [slot for slot in self._block if self.tokens[slot] == self._roles.mask_id]
+
+    @property
+    def due(self) -> int:
+        """How many of them this step commits."""
+        return self._due[0]
+
+    @property
+    def complete(self) -> bool:
+        """Whether no mask is left."""
+        return not self._due
+
+    @property
+    def settled(self) -> list[int]:
+        """The committed tokens in front of the first mask."""
+        masked = self._roles.mask_id
+        return self.tokens[: self.tokens.index(masked)] if masked in self.tokens else list(self.tokens)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the answer is known in full: an end token with everything before it committed."""
+        return not self._roles.end_ids.isdisjoint(self.settled)
+
+    @property
+    def answer(self) -> list[int]:
+        """What is known of the answer without gaps: the settled tokens before the first end token."""
+        settled = self.settled
+        end = next((slot for slot, token in enumerate(settled) if token in self._roles.end_ids), len(settled))
+        return settled[:end]
+
+    def commit(self, slots: Sequence[int], tokens: Sequence[int]) -> None:
+        """Fill `due` holes of the current block; with its last one the next block opens."""
+        for slot, token in zip(slots, tokens, strict=True):
+            self.tokens[slot] = token
+        self._due.popleft()
+        if not self._due:
+            self._open_next()
+
+    def extend(self, length: int) -> None:
+        """Append one block of `length` masks; what is committed stays."""
+        start = len(self.tokens)
+        self.tokens += [self._roles.mask_id] * length
+        self._pending.append(range(start, start + length))
+        if not self._due:
+            self._open_next()
+
+    def _open_next(self) -> None:
+        if self._pending:
+            self._block = self._pending.popleft()
+            self._due.extend(self._commit_counts(len(self._block)))

@@ -1,0 +1,42 @@
+"""How sure the model is of each proposal: the most confident ones are committed, the rest stays masked.
+
+Legend: M masked positions, V vocabulary. Probabilities are the float64 softmax of the raw logits; the mask token takes
+part in it, though it is never proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import torch
+from torch import Generator, Tensor
+
+Remasking = Callable[[Tensor, Tensor, Generator], Tensor]
+"""(probabilities [M, V], proposed tokens [M], the row's randomness) -> confidence [M]; higher goes first."""
+
+
+def low_confidence(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
+    """The probability of the proposed token."""
+    return probabilities.gather(-1, tokens[:, None])[:, 0]
+
+
+def entropy(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
+    """Negative entropy of the whole distribution."""
+    return (probabilities * torch.log(probabilities + 1e-10)).sum(-1)
+
+
+def margin(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
+    """How far the likeliest token is ahead of the second."""
+    first, second = probabilities.topk(2, dim=-1).values.unbind(-1)
+    return first - second
+
+
+def random(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
+    """A seeded shuffle."""
+    return torch.rand(tokens.shape, generator=generator, dtype=torch.float64, device=tokens.device)
+
+
+REMASKING: Mapping[str, Remasking] = MappingProxyType(
+    {"low_confidence": low_confidence, "entropy": entropy, "margin": margin, "random": random}
+)

@@ -1,0 +1,65 @@
+"""Which token each masked position proposes, and which proposals are committed.
+
+Legend: M masked positions of one row's current block, V vocabulary.
+It sees one row at a time, so no row's randomness depends on who else runs.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import NamedTuple
+
+import torch
+from torch import Generator, Tensor
+
+from seer_core.engine.remasking import Remasking
+from seer_core.errors import EngineError
+from seer_core.types import Sampling
+
+
+class Proposal(NamedTuple):
+    """Tokens int64 [M] and confidence float64 [M]."""
+
+    tokens: Tensor
+    confidence: Tensor
+
+
+def propose(logits: Tensor, *, mask_id: int, sampling: Sampling, rule: Remasking, step: int) -> Proposal:
+    """The proposals of raw `logits` [M, V] at a row's `step`. Raises `EngineError` for logits that are not finite."""
+    generator = _generator(sampling.seed, step, logits.device)
+    raw = logits.double()
+    tokens = _draw(raw, mask_id, sampling, generator)
+    return Proposal(tokens, rule(raw.softmax(-1), tokens, generator))
+
+
+def most_confident(confidence: Tensor, count: int) -> Tensor:
+    """Indices of the `count` highest of `confidence` [M]; of equals the lower position."""
+    return confidence.sort(descending=True, stable=True).indices[:count]
+
+
+def _draw(raw: Tensor, mask_id: int, sampling: Sampling, generator: Generator) -> Tensor:
+    logits = raw.index_fill(-1, torch.tensor([mask_id], device=raw.device), -torch.inf)
+    best, tokens = logits.max(-1)
+    if not bool(best.isfinite().all()):
+        raise EngineError("the model's logits are not finite")
+    if sampling.temperature == 0:
+        return tokens
+    logits = _nucleus(logits / sampling.temperature, sampling.top_p)
+    noise = torch.rand(logits.shape, generator=generator, dtype=torch.float64, device=logits.device)
+    return (logits - torch.log(-torch.log(noise))).argmax(-1)  # Gumbel: the argmax is a sample of the softmax
+
+
+def _nucleus(logits: Tensor, top_p: float) -> Tensor:
+    """Only the likeliest tokens that together reach `top_p`; the likeliest always stays."""
+    if top_p >= 1:
+        return logits
+    probabilities, order = logits.softmax(-1).sort(descending=True, stable=True)
+    outside = probabilities.cumsum(-1) - probabilities >= top_p
+    outside[:, 0] = False
+    return logits.masked_fill(torch.zeros_like(outside).scatter(-1, order, outside), -torch.inf)
+
+
+def _generator(seed: int, step: int, device: torch.device) -> Generator:
+    """Randomness of one row at one step; a rerun draws the same."""
+    digest = blake2b(f"{seed}/{step}".encode(), digest_size=7).digest()
+    return Generator(device).manual_seed(int.from_bytes(digest))

@@ -1,0 +1,1 @@
+"""Networks and their weights: the shared decoder, vision towers, projector, loading."""

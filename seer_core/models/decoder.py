@@ -1,0 +1,102 @@
+"""The bidirectional decoder of the LLaDA line, able to run any slice of its layers.
+
+Legend: B rows, S own positions, P prompt positions, D hidden width, V vocabulary.
+It knows no family, no mask token and no schedule; weights come from `weights.py` under the names of this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from torch import Tensor, nn
+
+from seer_core.config import DecoderConfig
+from seer_core.layers.attention import Attention, KeysValues, KeyValues
+from seer_core.layers.mlp import GatedMLP
+from seer_core.layers.norm import RMSNorm
+from seer_core.layers.rotary import Rotation, rotation
+
+Observer = Callable[[int, str, Tensor], None]
+"""Called with (layer, name, value): the taps of `mlp.TapName`, and `hidden`, the block's output."""
+
+
+class Block(nn.Module):
+    """Attention and gated MLP, each on a normalised copy of the stream."""
+
+    def __init__(self, config: DecoderConfig) -> None:
+        super().__init__()
+        self.attention_norm = RMSNorm(config.hidden_size, config.norm_eps)
+        self.attention = Attention(config.hidden_size, config.heads, config.kv_heads, qkv_bias=config.qkv_bias)
+        self.mlp_norm = RMSNorm(config.hidden_size, config.norm_eps)
+        self.mlp = GatedMLP(config.hidden_size, config.mlp_size)
+
+    def forward(
+        self,
+        hidden: Tensor,
+        turn: Rotation,
+        past: KeysValues | None,
+        mask: Tensor | None,
+        observe: Callable[[str, Tensor], None] | None,
+    ) -> tuple[Tensor, KeysValues]:
+        mixed, own = self.attention(self.attention_norm(hidden), turn, past, mask)
+        hidden = hidden + mixed
+        hidden = hidden + self.mlp(self.mlp_norm(hidden), observe)
+        if observe is not None:
+            observe("hidden", hidden)
+        return hidden, own
+
+
+class Decoder(nn.Module):
+    """Embedding, blocks, final norm and head."""
+
+    def __init__(self, config: DecoderConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.embedding = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.norm = RMSNorm(config.hidden_size, config.norm_eps)
+        self.head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
+
+    def embed(self, ids: Tensor) -> Tensor:
+        """int64 [B, S] -> [B, S, D]."""
+        out: Tensor = self.embedding(ids)
+        return out
+
+    def run(
+        self,
+        hidden: Tensor,
+        positions: Tensor,
+        *,
+        layers: range | None = None,
+        past: KeyValues | None = None,
+        key_mask: Tensor | None = None,
+        observe: Observer | None = None,
+    ) -> tuple[Tensor, KeyValues]:
+        """Run `layers` (all by default) over `hidden` [B, S, D] at `positions` int64 [B, S].
+
+        `past[l]` holds the prompt's keys and values of layer l (absolute index), attended before the own rows.
+        `key_mask` bool [B, P + S] is True where a key may be attended. Returns the stream after the last layer run and
+        the own keys and values of the layers run, in order.
+        """
+        turn = rotation(positions, self.config.hidden_size // self.config.heads, self.config.rope_theta)
+        mask = None if key_mask is None else key_mask[:, None, None, :]
+        kept: list[KeysValues] = []
+        for index in layers if layers is not None else range(self.config.layers):
+            hidden, own = self.blocks[index](
+                hidden,
+                turn,
+                None if past is None else past[index],
+                mask,
+                None if observe is None else _named(observe, index),
+            )
+            kept.append(own)
+        return hidden, tuple(kept)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Final norm and head: [..., D] -> [..., V]."""
+        out: Tensor = self.head(self.norm(hidden))
+        return out
+
+
+def _named(observe: Observer, layer: int) -> Callable[[str, Tensor], None]:
+    return lambda name, value: observe(layer, name, value)

@@ -1,0 +1,77 @@
+"""Messages to a `Prompt`: template, tokens and image views of one checkpoint. Needs no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from seer_core.errors import ContextLengthExceeded, InvalidRequest
+from seer_core.preprocess.image import ImageLimits, Tiling, cut_views, decode_image
+from seer_core.preprocess.template import HeaderTemplate, Part
+from seer_core.preprocess.tokenizer import Tokenizer
+from seer_core.prompt import ImageViews, Prompt
+from seer_core.types import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptRules:
+    """What a checkpoint accepts: how many images, how many positions in all, and the id that stands for an image."""
+
+    placeholder_id: int
+    max_positions: int
+    min_images: int = 0
+    max_images: int = 16
+    limits: ImageLimits = field(default_factory=ImageLimits)
+
+
+class Processor:
+    """Prepares prompts and decodes answers for one checkpoint."""
+
+    def __init__(self, tokenizer: Tokenizer, template: HeaderTemplate, tiling: Tiling, rules: PromptRules) -> None:
+        self.tokenizer = tokenizer
+        self.template = template
+        self.tiling = tiling
+        self.rules = rules
+
+    def prepare(self, messages: Sequence[Message], canvas_tokens: int = 0) -> Prompt:
+        """The prompt of a conversation, with room for `canvas_tokens` behind it.
+
+        Raises `InvalidRequest` for a wrong number of images or no user turn, `BadImage` for bytes that are no image,
+        `ContextLengthExceeded` where prompt and canvas do not fit the model's positions.
+        """
+        self._check(messages)
+        images = tuple(self._views(data) for message in messages for data in message.images)
+        ids = [token for part in self.template.parts(messages) for token in self.ids(part)]
+        length = len(ids) + sum(image.tokens - 1 for image in images)
+        room = self.rules.max_positions
+        if length + canvas_tokens > room:
+            raise ContextLengthExceeded(
+                f"the prompt has {length} tokens and max_tokens is {canvas_tokens}; the model has room for {room}",
+                field="messages",
+            )
+        return Prompt(ids=np.asarray(ids, dtype=np.int64), images=images, length_tokens=length)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of answer tokens, control tokens left out."""
+        return self.tokenizer.decode(ids)
+
+    def _check(self, messages: Sequence[Message]) -> None:
+        if not any(message.role == "user" for message in messages):
+            raise InvalidRequest("messages need at least one user turn", field="messages")
+        count = sum(len(message.images) for message in messages)
+        low, high = self.rules.min_images, self.rules.max_images
+        if count < low:
+            raise InvalidRequest(f"this model needs an image: {count} given, at least {low} expected", field="messages")
+        if count > high:
+            raise InvalidRequest(f"{count} images given; this model takes at most {high}", field="messages")
+
+    def _views(self, data: bytes) -> ImageViews:
+        return cut_views(decode_image(data, self.rules.limits), self.tiling)
+
+    def ids(self, part: Part) -> list[int]:
+        """Token ids of one part of a rendered conversation."""
+        if part.kind == "image":
+            return [self.rules.placeholder_id]
+        return [self.tokenizer.control(part.text)] if part.kind == "control" else self.tokenizer.encode(part.text)

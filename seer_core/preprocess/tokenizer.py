@@ -1,0 +1,52 @@
+"""Text to ids and back, over a checkpoint's tokenizer.json. Text never turns into a control token."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer as Backend
+
+from seer_core.errors import ConfigError
+
+FILE = "tokenizer.json"
+
+
+class Tokenizer:
+    """A thin, strict view of a `tokenizers` back-end."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        # A user who writes "<|mdm_mask|>" means those characters, not a hole to fill.
+        self._backend.encode_special_tokens = True
+
+    @classmethod
+    def load(cls, folder: Path) -> Tokenizer:
+        """Read `tokenizer.json`; raises `ConfigError` where it is missing or malformed."""
+        path = folder / FILE
+        if not path.exists():
+            raise ConfigError(f"{path} is missing")
+        try:
+            return cls(Backend.from_file(str(path)))
+        except Exception as error:
+            raise ConfigError(f"{path} cannot be read: {error}") from error
+
+    def __len__(self) -> int:
+        return int(self._backend.get_vocab_size(with_added_tokens=True))
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of `text` as plain text: nothing added, no control token recognised."""
+        ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def control(self, name: str) -> int:
+        """The id of a control token; raises `ConfigError` where the tokenizer has none of that name."""
+        found = self._backend.token_to_id(name)
+        if found is None:
+            raise ConfigError(f"the tokenizer has no token {name!r}")
+        return int(found)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of `ids`, control tokens left out. An unfinished UTF-8 sequence shows as U+FFFD."""
+        text: str = self._backend.decode(list(ids), skip_special_tokens=True)
+        return text

@@ -1,0 +1,53 @@
+"""A request as numbers: `Prompt` before the vision tower, `EncodedPrompt` after it.
+
+Arrays are numpy on the way in, so that a process that only prepares prompts needs no torch.
+Legend: T views of an image, C channels, P prompt positions (images expanded), D hidden width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageViews:
+    """One image cut for the tower.
+
+    `pixels` is float32 [T, C, H, W], the whole image first, then the tiles row by row. `size_px` is (width, height) of
+    the original, `grid` is (columns, rows) of tiles, `tokens` the number of prompt positions it fills.
+    """
+
+    pixels: NDArray[np.float32]
+    size_px: tuple[int, int]
+    grid: tuple[int, int]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """Token ids int64 [n] with one placeholder id per image, and the images in their order.
+
+    `length_tokens` is P: the positions the prompt fills once every placeholder is expanded.
+    """
+
+    ids: NDArray[np.int64]
+    images: tuple[ImageViews, ...]
+    length_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncodedPrompt:
+    """The prompt as the decoder takes it: `embeddings` [P, D]."""
+
+    embeddings: torch.Tensor
+
+    @property
+    def length_tokens(self) -> int:
+        return int(self.embeddings.shape[0])

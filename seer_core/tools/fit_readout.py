@@ -1,0 +1,103 @@
+"""Fits the readout on one tapped tensor: ridge-regularised logistic regression on self-labelled positions.
+
+Legend: M positions of all rows together, d units, R rows. The label of a position is whether it lies at or behind the
+first end token of the untruncated run. No gradient goes through the model; it was run before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from seer_core.probe.profile import Readout
+from seer_core.probe.readout import readout_boundary, readout_scores
+from seer_core.tools.scores import NO_BOUNDARY, BoundaryScore, Rows, Truth, score
+
+RIDGES = (1e-3, 1e-2)
+FOLDS = 4
+DEAD = 1e-12
+"""A unit whose magnitude varies less than this says nothing; its weight stays zero."""
+
+Weights = tuple[Tensor, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReadoutFit:
+    """Weights fitted on all rows; boundaries [R] and score are those of rows held out of the fit that found them."""
+
+    readout: Readout
+    ridge: float
+    boundaries: Rows
+    score: BoundaryScore
+
+    @property
+    def layer(self) -> int:
+        return self.readout.layer
+
+
+def fit_readout(magnitudes: Sequence[Tensor], truth: Truth, *, layer: int, tensor: str, seed: int = 0) -> ReadoutFit:
+    """The readout on |a| [N_r, d] per row, with the ridge whose held-out boundaries cost least.
+
+    Every row is held out once (`FOLDS` folds of whole rows), so the error the margin is chosen from is an honest one.
+    """
+    folds = np.random.default_rng(seed).permutation(len(magnitudes)) % min(FOLDS, len(magnitudes))
+    held_out = {ridge: _held_out_boundaries(magnitudes, truth, folds, ridge) for ridge in RIDGES}
+    scores = {ridge: score(found, truth) for ridge, found in held_out.items()}
+    ridge = min(RIDGES, key=lambda value: scores[value].cost_tokens)
+    weights, bias = fit_logistic(*_positions(magnitudes, truth, np.arange(len(magnitudes))), ridge=ridge)
+    readout = Readout(layer=layer, tensor=tensor, weights=tuple(weights.tolist()), bias=bias)
+    return ReadoutFit(readout=readout, ridge=ridge, boundaries=held_out[ridge], score=scores[ridge])
+
+
+def fit_logistic(features: Tensor, labels: Tensor, *, ridge: float) -> Weights:
+    """Weights [d] and bias for raw features [M, d] and labels [M] in {0, 1}.
+
+    Both classes weigh the same in sum, so that z = 0 is where the evidence is even. The ridge acts on standardised
+    features; the standardisation is folded into what is returned.
+    """
+    mean, deviation = features.mean(0), features.std(0, correction=0)
+    alive = deviation > DEAD
+    scale = torch.where(alive, 1.0 / deviation.clamp_min(DEAD), 0.0)
+    standard = (features - mean) * scale
+    share = labels.mean().clamp(1e-6, 1 - 1e-6)
+    balance = torch.where(labels > 0.5, 0.5 / share, 0.5 / (1 - share))
+    weights, bias = _minimise(standard, labels, balance, ridge)
+    folded = weights * scale
+    return folded, float(bias - folded @ mean)
+
+
+def _minimise(features: Tensor, labels: Tensor, balance: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
+    weights = torch.zeros(features.shape[1], requires_grad=True)
+    bias = torch.zeros((), requires_grad=True)
+    search = torch.optim.LBFGS([weights, bias], max_iter=60, history_size=10, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        search.zero_grad()
+        fit = binary_cross_entropy_with_logits(features @ weights + bias, labels, weight=balance)
+        value = fit + ridge * weights.square().sum()
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    search.step(loss)  # type: ignore[arg-type]
+    return weights.detach(), bias.detach()
+
+
+def _held_out_boundaries(magnitudes: Sequence[Tensor], truth: Truth, folds: Rows, ridge: float) -> Rows:
+    found = np.full(len(magnitudes), NO_BOUNDARY)
+    for fold in range(int(folds.max()) + 1):
+        inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        weights, bias = fit_logistic(*_positions(magnitudes, truth, inside), ridge=ridge)
+        for row in outside:
+            boundary = readout_boundary(readout_scores(magnitudes[row], weights, bias).double().numpy()).boundary
+            found[row] = NO_BOUNDARY if boundary is None else boundary
+    return found
+
+
+def _positions(magnitudes: Sequence[Tensor], truth: Truth, rows: Rows) -> tuple[Tensor, Tensor]:
+    labels = [torch.arange(len(magnitudes[row])) >= int(truth.end[row]) for row in rows]
+    return torch.cat([magnitudes[row] for row in rows]), torch.cat(labels).float()

@@ -1,0 +1,310 @@
+"""The recipe of the embedded model: seeded, resumable, one command.
+
+It drives the same processor, tower, projector and decoder that serve it: tiles, pooling, newline tokens and prefix-LM
+attention. Nothing about the boundary is given to the model; an L1 penalty on the down projection's input in the early
+layers makes positions that need no computation quiet.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from tqdm import tqdm
+
+from seer_core.embedded.batches import Batch, BatchMaker
+from seer_core.embedded.muon import Muon
+from seer_core.embedded.vocabulary import SYSTEM, build_tokenizer
+from seer_core.families.registry import build_model, inspect, load_processor
+from seer_core.models.vlm import VisionLanguageModel
+
+TOWER = {
+    "hidden_size": 96,
+    "intermediate_size": 256,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_channels": 3,
+    "image_size": 48,
+    "patch_size": 6,
+    "hidden_act": "gelu_pytorch_tanh",
+    "layer_norm_eps": 1e-6,
+    "attention_dropout": 0.0,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """Every number of a training run."""
+
+    seed: int = 0
+    steps: int = 4500
+    scenes: int = 32
+    canvases: int = 2
+    muon_lr: float = 0.012
+    adam_lr: float = 3e-3
+    warm_up_steps: int = 100
+    penalty: float = 0.1
+    penalty_layers: tuple[int, ...] = (1, 2)
+    penalty_from_step: int = 400
+    average: float = 0.998
+    save_every: int = 100
+
+
+class Trainer:
+    """One run in one folder: `state.pt` to resume from, `log.jsonl` with a line per step."""
+
+    def __init__(self, recipe: Recipe, folder: Path) -> None:
+        self.recipe, self.folder = recipe, folder
+        torch.manual_seed(recipe.seed)
+        if not (folder / "config.json").exists():
+            write_skeleton(folder)
+        info = inspect(folder)
+        self.info = info
+        self.model = build_model(info)
+        initialise(self.model)
+        self.maker = BatchMaker(
+            load_processor(folder),
+            info.roles,
+            info.local["turn_end_id"],
+            seed=recipe.seed,
+            scenes=recipe.scenes,
+            canvases=recipe.canvases,
+        )
+        self.average = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
+        matrices, rest = split_parameters(self.model)
+        self.optimisers = (Muon(matrices, recipe.muon_lr), torch.optim.AdamW(rest, recipe.adam_lr, weight_decay=0.0))
+        self.step = 0
+        self._resume()
+
+    def run(self) -> None:
+        """Train to the last step, saving on the way; a second call after an interruption goes on from there."""
+        bar = tqdm(total=self.recipe.steps, initial=self.step, unit="step", desc="training")
+        with (self.folder / "log.jsonl").open("a") as log:
+            while self.step < self.recipe.steps:
+                entry = self._step(self.maker.make(self.step))
+                log.write(json.dumps(entry) + "\n")
+                self.step += 1
+                if self.step % self.recipe.save_every == 0 or self.step == self.recipe.steps:
+                    log.flush()
+                    self._save()
+                bar.set_postfix(loss=f"{entry['loss']:.3f}", quiet=f"{entry['mean_abs']:.3f}")
+                bar.update()
+        bar.close()
+
+    def _step(self, batch: Batch) -> dict[str, float]:
+        rate = learning_rate(self.step, self.recipe)
+        for optimiser in self.optimisers:
+            for group in optimiser.param_groups:
+                group.setdefault("peak", group["lr"])
+                group["lr"] = group["peak"] * rate
+        logits, mean_abs = forward(self.model, batch, self.recipe.penalty_layers)
+        weight = torch.from_numpy(batch.weight).flatten()
+        holes = weight > 0
+        target = torch.from_numpy(batch.target).flatten()
+        losses = cross_entropy(logits, target[holes], reduction="none") * weight[holes]
+        loss = losses.sum() / weight.sum()
+        pressed = self.recipe.penalty * min(1.0, max(0.0, (self.step - self.recipe.penalty_from_step) / 400))
+        (loss + pressed * mean_abs).backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for optimiser in self.optimisers:
+            optimiser.step()
+            optimiser.zero_grad(set_to_none=True)
+        self._average()
+        hits = (logits.argmax(-1) == target[holes]).float().mean()
+        return {
+            "step": self.step,
+            "loss": loss.item(),
+            "mean_abs": mean_abs.item(),
+            "hit_rate": hits.item(),
+            "canvas_tokens": batch.target.shape[1],
+            "rate": rate,
+        }
+
+    @torch.no_grad()
+    def _average(self) -> None:
+        keep = min(self.recipe.average, (1 + self.step) / (10 + self.step))
+        for name, value in self.model.state_dict().items():
+            self.average[name].lerp_(value, 1 - keep)
+
+    def _save(self) -> None:
+        state = {
+            "step": self.step,
+            "model": self.model.state_dict(),
+            "average": self.average,
+            "optimisers": [optimiser.state_dict() for optimiser in self.optimisers],
+            "recipe": asdict(self.recipe),
+        }
+        torch.save(state, self.folder / "state.part")
+        (self.folder / "state.part").replace(self.folder / "state.pt")
+        write_weights(self.folder, self.average)
+
+    def _resume(self) -> None:
+        path = self.folder / "state.pt"
+        if not path.exists():
+            return
+        state = torch.load(path, weights_only=True)
+        self.model.load_state_dict(state["model"])
+        self.average = state["average"]
+        for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
+            optimiser.load_state_dict(saved)
+        self.step = state["step"]
+
+
+def forward(model: VisionLanguageModel, batch: Batch, penalty_layers: tuple[int, ...]) -> tuple[Tensor, Tensor]:
+    """Logits [holes, V] and the mean |a| over `penalty_layers` at canvas positions.
+
+    Each prompt runs once and attends to itself; its R canvases attend to it and to themselves.
+    """
+    decoder = model.decoder
+    pixels = [torch.from_numpy(image.pixels) for image in batch.images]
+    features = model.encode_views(pixels)
+    embedded = [
+        model.splice(torch.from_numpy(ids), [model.merge(views, image)])
+        for ids, views, image in zip(batch.prompts, features, batch.images, strict=True)
+    ]
+    lengths = torch.tensor([len(rows) for rows in embedded])
+    hidden = torch.nn.utils.rnn.pad_sequence(embedded, batch_first=True)  # [B, P, D]
+    prompt_mask = torch.arange(hidden.shape[1]) < lengths[:, None]
+    _, past = decoder.run(hidden, torch.arange(hidden.shape[1]).expand(len(embedded), -1), key_mask=prompt_mask)
+    rows, length = batch.canvas.shape
+    repeats = rows // len(embedded)
+    past = tuple((k.repeat_interleave(repeats, 0), v.repeat_interleave(repeats, 0)) for k, v in past)
+    canvas_mask = torch.cat((prompt_mask.repeat_interleave(repeats, 0), torch.ones(rows, length, dtype=torch.bool)), 1)
+    positions = lengths.repeat_interleave(repeats)[:, None] + torch.arange(length)
+    sizes: list[Tensor] = []
+
+    def observe(layer: int, name: str, value: Tensor) -> None:
+        if name == "product" and layer in penalty_layers:
+            sizes.append(value.abs().mean())
+
+    canvas = decoder.embed(torch.from_numpy(batch.canvas))
+    hidden, _ = decoder.run(canvas, positions, past=past, key_mask=canvas_mask, observe=observe)
+    holes = torch.from_numpy(batch.weight) > 0
+    return decoder.logits(hidden[holes]), torch.stack(sizes).mean()
+
+
+def learning_rate(step: int, recipe: Recipe) -> float:
+    """Share of the peak rate: linear warm-up, then one long linear decay to nothing."""
+    warm = min(1.0, (step + 1) / recipe.warm_up_steps)
+    return warm * max(0.0, 1 - step / recipe.steps)
+
+
+def split_parameters(model: VisionLanguageModel) -> tuple[list[Tensor], list[Tensor]]:
+    """Inner matrices for Muon; embeddings, head, norms, biases and the patch convolution for AdamW."""
+    outer = ("decoder.embedding", "decoder.head", "tower.vision_model.embeddings")
+    matrices, rest = [], []
+    for name, parameter in model.named_parameters():
+        inner = parameter.ndim == 2 and not name.startswith(outer)
+        (matrices if inner else rest).append(parameter)
+    return matrices, rest
+
+
+@torch.no_grad()
+def initialise(model: VisionLanguageModel) -> None:
+    """Normal weights by fan-in; the output of each block starts small."""
+    for name, parameter in model.named_parameters():
+        if parameter.ndim >= 2:
+            spread = 1 / math.sqrt(parameter[0].numel())
+            if name.endswith(("o_proj.weight", "down_proj.weight", "out_proj.weight", "fc2.weight")):
+                spread *= 0.3
+            parameter.normal_(0, 0.02 if "embedding.weight" in name else spread)
+    model.newline.normal_(0, 0.02)
+
+
+def write_skeleton(folder: Path) -> None:
+    """config.json, tokenizer.json and the tower's config: all of the checkpoint but its weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer = build_tokenizer()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "siglip-tiny").mkdir(exist_ok=True)
+    tower = {"model_type": "siglip", "vision_config": {"model_type": "siglip_vision_model", **TOWER}}
+    (folder / "siglip-tiny" / "config.json").write_text(json.dumps(tower, indent=2) + "\n")
+    config = skeleton_config({name: tokenizer.token_to_id(name) for name in tokenizer.get_vocab()})
+    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
+    empty = {"model.transformer.blocks.0.ff_proj.weight": torch.zeros(1)}
+    save_file(empty, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def skeleton_config(ids: dict[str, int]) -> dict[str, Any]:
+    """The fields of a LaViDa-LLaDA config.json, with this model's sizes and ids."""
+    fill = ids["<|endoftext|>"]
+    vocab = -(-len(ids) // 64) * 64
+    return {
+        "architectures": ["LlavaLladaForMaskedDiffusion"],
+        "model_type": "llava_llada",
+        "d_model": 128,
+        "n_heads": 4,
+        "n_kv_heads": 4,
+        "n_layers": 8,
+        "mlp_hidden_size": 512,
+        "activation_type": "silu",
+        "rms_norm_eps": 1e-5,
+        "rope_theta": 10000.0,
+        "max_sequence_length": 1024,
+        "include_bias": False,
+        "include_qkv_bias": False,
+        "vocab_size": vocab,
+        "embedding_size": vocab,
+        "weight_tying": False,
+        "eos_token_id": fill,
+        "pad_token_id": fill,
+        "mask_token_id": ids["<|mdm_mask|>"],
+        "mm_vision_tower": "siglip-tiny",
+        "mm_hidden_size": TOWER["hidden_size"],
+        "mm_projector_type": "mlp2x_gelu",
+        "mm_patch_merge_type": "spatial_unpad",
+        "mm_spatial_pool_mode": "bilinear",
+        "mm_spatial_pool_stride": 2,
+        "mm_newline_position": "grid",
+        "image_aspect_ratio": "anyres",
+        "image_grid_pinpoints": [[48, 96], [96, 48], [96, 96]],
+        "torch_dtype": "float32",
+        "seer": {
+            "default_system": SYSTEM,
+            "turn_end_id": ids["<|eot_id|>"],
+            "min_images": 1,
+            "max_images": 1,
+        },
+    }
+
+
+def write_weights(folder: Path, state: dict[str, Tensor]) -> None:
+    """Save under the family's own names; the newline is rounded as the family's reference rounds it."""
+    named = {checkpoint_name(name): value.contiguous() for name, value in state.items()}
+    named["model.image_newline"] = named["model.image_newline"].bfloat16().float()
+    save_file(named, folder / "model.safetensors", metadata={"format": "pt"})
+
+
+def checkpoint_name(place: str) -> str:
+    """A place in `VisionLanguageModel` -> its tensor name in a LaViDa-LLaDA checkpoint."""
+    block = {
+        "attention_norm": "attn_norm",
+        "mlp_norm": "ff_norm",
+        "attention.q_proj": "q_proj",
+        "attention.k_proj": "k_proj",
+        "attention.v_proj": "v_proj",
+        "attention.o_proj": "attn_out",
+        "mlp.gate_proj": "ff_proj",
+        "mlp.up_proj": "up_proj",
+        "mlp.down_proj": "ff_out",
+    }
+    outer = {
+        "decoder.embedding.weight": "model.transformer.wte.weight",
+        "decoder.norm.weight": "model.transformer.ln_f.weight",
+        "decoder.head.weight": "model.transformer.ff_out.weight",
+        "newline": "model.image_newline",
+    }
+    if place in outer:
+        return outer[place]
+    if place.startswith("decoder.blocks."):
+        _, _, layer, rest = place.split(".", 3)
+        return f"model.transformer.blocks.{layer}.{block[rest.removesuffix('.weight')]}.weight"
+    tower = "model.vision_tower.vision_tower.vision_model."
+    return place.replace("tower.vision_model.", tower) if place.startswith("tower.") else f"model.mm_{place}"

@@ -1,0 +1,47 @@
+"""Golden cases and the tiny checkpoints they were made with; SEER_GOLDEN_DIR points to another set of the same form."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from tests.golden import weights
+
+CASES = Path(os.environ.get("SEER_GOLDEN_DIR", Path(__file__).parent / "cases"))
+
+
+def case_names(family: str) -> list[str]:
+    """Names of the generation cases of a family: those with settings."""
+    paths = sorted((CASES / family).glob("*.json"))
+    return [path.stem for path in paths if "settings" in json.loads(path.read_text())]
+
+
+@cache
+def load_case(family: str, name: str) -> dict[str, Any]:
+    case: dict[str, Any] = json.loads((CASES / family / f"{name}.json").read_text())
+    return case
+
+
+def load_numbers(family: str, name: str) -> dict[str, torch.Tensor]:
+    return load_file(CASES / family / f"{name}.safetensors")
+
+
+@pytest.fixture(scope="session")
+def golden_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """family -> folder of its tiny checkpoint, written once per session."""
+
+    @cache
+    def write(family: str) -> Path:
+        folder = tmp_path_factory.mktemp(family)
+        weights.write(family, str(folder))
+        return folder
+
+    return write

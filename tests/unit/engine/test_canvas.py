@@ -1,0 +1,60 @@
+"""Blocks, gaps, ends and growth."""
+
+from __future__ import annotations
+
+from seer_core.engine.canvas import Canvas
+from tests.unit.engine.stage import ROLES
+
+MASK, END = ROLES.mask_id, 45
+
+
+def canvas_of(length: int, block_length: int = 4) -> Canvas:
+    return Canvas(length, roles=ROLES, block_length=block_length, commit_counts=lambda n: (1,) * n)
+
+
+def test_blocks_open_one_after_the_other_and_the_last_may_be_short() -> None:
+    canvas = canvas_of(6)
+    seen = []
+    while not canvas.complete:
+        seen.append(canvas.holes)
+        canvas.commit(canvas.holes[:1], [1])
+    assert seen == [[0, 1, 2, 3], [1, 2, 3], [2, 3], [3], [4, 5], [5]]
+    assert canvas.tokens == [1] * 6
+
+
+def test_the_answer_is_known_up_to_the_first_gap() -> None:
+    canvas = canvas_of(4)
+    canvas.commit([2], [7])
+    assert canvas.answer == []
+    canvas.commit([0], [5])
+    assert canvas.answer == [5]
+    canvas.commit([1], [6])
+    assert canvas.answer == [5, 6, 7]
+
+
+def test_an_end_token_ends_the_answer_once_nothing_before_it_is_open() -> None:
+    canvas = canvas_of(4)
+    canvas.commit([1], [END])
+    assert not canvas.ended
+    canvas.commit([0], [5])
+    assert canvas.ended
+    assert not canvas.complete
+    assert canvas.answer == [5]
+
+
+def test_a_full_canvas_without_an_end_token_has_not_ended() -> None:
+    canvas = canvas_of(2)
+    canvas.commit([0], [5])
+    canvas.commit([1], [6])
+    assert canvas.complete
+    assert not canvas.ended
+
+
+def test_extending_keeps_what_is_committed_and_opens_one_block() -> None:
+    canvas = canvas_of(2)
+    canvas.commit([0], [5])
+    canvas.commit([1], [6])
+    canvas.extend(6)
+    assert canvas.tokens == [5, 6] + [MASK] * 6
+    assert canvas.holes == [2, 3, 4, 5, 6, 7]
+    assert not canvas.complete

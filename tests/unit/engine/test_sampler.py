@@ -1,0 +1,75 @@
+"""Which tokens are proposed and which are committed."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+import torch
+from torch import Tensor
+
+from seer_core.engine.remasking import low_confidence
+from seer_core.engine.sampler import Proposal, most_confident, propose
+from seer_core.errors import EngineError
+from seer_core.types import Sampling
+
+MASK = 3
+
+
+def proposal_of(logits: Tensor, *, step: int = 0, **sampling: float) -> Proposal:
+    options = Sampling(
+        temperature=sampling.get("temperature", 0.0),
+        top_p=sampling.get("top_p", 1.0),
+        seed=int(sampling.get("seed", 0)),
+    )
+    return propose(logits, mask_id=MASK, sampling=options, rule=low_confidence, step=step)
+
+
+def test_the_mask_is_never_proposed_though_it_is_the_likeliest() -> None:
+    logits = torch.tensor([[1.0, 2.0, 0.0, 9.0]])
+    assert proposal_of(logits).tokens.tolist() == [1]
+    assert MASK not in proposal_of(logits.expand(500, -1), temperature=2.0).tokens
+
+
+def test_confidence_counts_the_mask_among_the_alternatives() -> None:
+    logits = torch.tensor([[1.0, 2.0, 0.0, 9.0]])
+    assert proposal_of(logits).confidence.item() == pytest.approx(logits.double().softmax(-1)[0, 1].item(), abs=1e-12)
+
+
+def test_of_equally_likely_tokens_the_first_is_proposed() -> None:
+    assert proposal_of(torch.tensor([[0.0, 4.0, 4.0, 0.0]])).tokens.tolist() == [1]
+
+
+def test_ties_in_confidence_go_to_the_lower_position() -> None:
+    confidence = torch.tensor([0.5, 0.9, 0.5, 0.9, 0.5], dtype=torch.float64)
+    assert most_confident(confidence, 4).tolist() == [1, 3, 0, 2]
+
+
+def test_sampling_follows_the_softmax_at_the_temperature() -> None:
+    logits = torch.tensor([[1.0, 2.0, 0.0, 5.0]])
+    drawn = Counter(proposal_of(logits.expand(20000, -1), temperature=0.7).tokens.tolist())
+    expected = (logits[0, :3].double() / 0.7).softmax(-1)
+    for token, probability in enumerate(expected.tolist()):
+        assert drawn[token] / 20000 == pytest.approx(probability, abs=0.02)
+
+
+def test_a_seed_and_step_repeat_their_draw() -> None:
+    logits = torch.zeros(64, 50)
+    first = proposal_of(logits, temperature=1.0, seed=7, step=2).tokens
+    assert torch.equal(first, proposal_of(logits, temperature=1.0, seed=7, step=2).tokens)
+    assert not torch.equal(first, proposal_of(logits, temperature=1.0, seed=7, step=3).tokens)
+    assert not torch.equal(first, proposal_of(logits, temperature=1.0, seed=8, step=2).tokens)
+
+
+def test_top_p_keeps_the_smallest_set_that_reaches_it() -> None:
+    logits = torch.tensor([0.5, 0.3, 0.2, 0.0]).log().expand(2000, -1)
+    assert set(proposal_of(logits, temperature=1.0, top_p=0.8).tokens.tolist()) == {0, 1}
+    assert set(proposal_of(logits, temperature=1.0, top_p=0.81).tokens.tolist()) == {0, 1, 2}
+    assert set(proposal_of(logits, temperature=1.0, top_p=0.01).tokens.tolist()) == {0}
+
+
+def test_logits_that_are_no_numbers_are_an_error() -> None:
+    logits = torch.zeros(2, 5)
+    logits[1, 2] = torch.nan
+    with pytest.raises(EngineError, match="not finite"):
+        proposal_of(logits)
