@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 from ray import serve
-from ray.serve import Application
+from ray.serve import Application, Deployment
 
-from deployments.ingress import Ingress, api
-from deployments.parts import CheckpointParts, Parts
+from deployments.checkpoint_parts import CheckpointParts
+from deployments.ingress import Ingress
+from deployments.parts import Parts
 from deployments.probe import Probe
 from deployments.router import Router
 from deployments.schema import Strict
@@ -56,17 +58,19 @@ def build(args: dict[str, Any]) -> Application:
 
 def assemble(args: AppArgs, parts: Parts, *, local: bool = False) -> Application:
     """The four deployments, bound to each other. `local` is for Ray's local testing mode."""
-    actor = {"num_cpus": 0}
-    worker = serve.deployment(Worker, max_ongoing_requests=GROUPS_PER_WORKER, ray_actor_options=actor)
-    router = serve.deployment(Router, max_ongoing_requests=IN_FLIGHT, ray_actor_options=actor)
-    probe = serve.deployment(Probe, max_ongoing_requests=IN_FLIGHT, ray_actor_options=actor)
-    ingress = serve.deployment(serve.ingress(api)(Ingress), max_ongoing_requests=IN_FLIGHT, ray_actor_options=actor)
+    worker = _deployment(GROUPS_PER_WORKER)(Worker)
+    router, probe, ingress = (_deployment(IN_FLIGHT)(part) for part in (Router, Probe, Ingress))
     workers = worker.bind(parts, max_rows=args.max_rows, frozen_s=args.frozen_s, local=local)
     routers = router.bind(
         workers, args.router, max_rows=args.max_rows, stall_s=args.stall_s, drain_s=args.drain_s, local=local
     )
     probes = probe.bind(parts, max_batch=args.probe_batch, local=local)
     return ingress.options(name="Ingress").bind(parts, probes, routers)
+
+
+def _deployment(max_ongoing_requests: int) -> Callable[[Callable[..., Any]], Deployment]:
+    """Replicas that reserve no CPU: on a small machine all four parts share what there is."""
+    return serve.deployment(max_ongoing_requests=max_ongoing_requests, ray_actor_options={"num_cpus": 0})
 
 
 def embedded_folder() -> Path:

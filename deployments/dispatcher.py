@@ -16,7 +16,6 @@ from deployments import remote
 from deployments.job import Job
 from seer_core.types import Delta
 
-
 ROOM_POLL_S = 0.5
 
 

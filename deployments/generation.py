@@ -1,4 +1,4 @@
-"""One request from its first byte to its one terminal answer: prepare, forecast, route, and try again where a part died.
+"""One request up to its one terminal answer: prepare, forecast, route, and try again where a part died.
 
 The ingress holds the request, so whatever dies behind it is repaired from here. A rerun is deterministic: text that
 was already sent is skipped if the rerun says the same, and the request ends with an error if it does not.

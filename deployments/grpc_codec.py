@@ -1,5 +1,6 @@
-"""Between the messages of `seer.v1` and the core's records. The pb2 module is imported where it is used: deployments are
-pickled, and descriptors cannot be.
+"""Between the messages of `seer.v1` and the core's records.
+
+The pb2 module is imported where it is used: deployments are pickled, and descriptors cannot be.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from ray import serve
 
 from deployments import grpc_codec, remote, replies
 from deployments.body_limit import BodyLimit
@@ -27,6 +28,8 @@ from seer_core.errors import InvalidRequest, NotReady, SeerError
 from seer_core.types import Delta, GenerationRequest, Outcome
 
 if TYPE_CHECKING:
+    from grpc_health.v1 import health_pb2
+
     from deployments.proto import seer_pb2
 
 log = logging.getLogger("ray.serve")
@@ -38,6 +41,7 @@ MAX_BODY_BYTES = 64 * 2**20
 api.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
 
 
+@serve.ingress(api)
 class Ingress:
     """Holds every request until its one terminal answer. `api` carries its routes; the gRPC methods bear RPC names."""
 
@@ -90,9 +94,7 @@ class Ingress:
         """The playground; the API's documentation where none is installed."""
         return FileResponse(PLAYGROUND) if PLAYGROUND.exists() else RedirectResponse("/docs")
 
-    async def Generate(  # noqa: N802 - the name of the RPC
-        self, message: seer_pb2.GenerateRequest, grpc_context: Any
-    ) -> seer_pb2.GenerateResponse:
+    async def Generate(self, message: seer_pb2.GenerateRequest, grpc_context: Any) -> seer_pb2.GenerateResponse:
         """`seer.v1.Seer/Generate`."""
         from deployments.proto import seer_pb2
 
@@ -104,7 +106,7 @@ class Ingress:
             return seer_pb2.GenerateResponse(id=request_id)
         return seer_pb2.GenerateResponse(id=request_id, text=text, outcome=grpc_codec.outcome_message(outcome))
 
-    async def GenerateStream(  # noqa: N802 - the name of the RPC
+    async def GenerateStream(
         self, message: seer_pb2.GenerateRequest, grpc_context: Any
     ) -> AsyncIterator[seer_pb2.GenerateChunk]:
         """`seer.v1.Seer/GenerateStream`."""
@@ -121,12 +123,14 @@ class Ingress:
         except SeerError as error:
             grpc_codec.refuse(grpc_context, error, request_id)
 
-    async def Check(self, message: Any) -> Any:  # noqa: ARG002, N802 - the shape and name of the RPC
+    async def Check(self, message: health_pb2.HealthCheckRequest) -> health_pb2.HealthCheckResponse:
         """`grpc.health.v1.Health/Check`: SERVING while a worker is warm."""
         from grpc_health.v1 import health_pb2
 
-        status = health_pb2.HealthCheckResponse.SERVING if await self._warm() else 2
-        return health_pb2.HealthCheckResponse(status=status)
+        states = health_pb2.HealthCheckResponse
+        if message.service not in ("", "seer.v1.Seer"):
+            return states(status=states.SERVICE_UNKNOWN)
+        return states(status=states.SERVING if await self._warm() else states.NOT_SERVING)
 
     async def _deltas(self, request: GenerationRequest, protocol: str) -> AsyncGenerator[Delta, None]:
         """The request's deltas, measured. Raises SeerError and nothing else."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ray.serve.metrics import Counter, Histogram
 
 SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0]
-ROWS = [1, 2, 4, 8, 16, 32, 64]
+ROWS = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]
 
 
 class IngressMetrics:

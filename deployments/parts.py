@@ -6,16 +6,11 @@ A `Parts` travels to the replicas as a value and loads nothing before it is aske
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from deployments.engine_thread import StepEngine
 from seer_core.prompt import EncodedPrompt, Prompt
 from seer_core.types import Decoding, Forecast, Message
-
-if TYPE_CHECKING:
-    import torch
 
 Prepare = Callable[[Sequence[Message], int], Prompt]
 """Messages and canvas length to a prompt; raises RequestError."""
@@ -42,45 +37,3 @@ class Parts(Protocol):
     def forecaster(self) -> Forecaster: ...
 
     def engine(self, max_rows: int) -> StepEngine: ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointParts:
-    """The parts of a checkpoint folder. Only `prepare` needs no torch."""
-
-    folder: Path
-    model_name: str
-    device: str = "cpu"
-    dtype: str = "float32"
-
-    def prepare(self) -> Prepare:
-        from seer_core.families.registry import load_processor
-
-        return load_processor(self.folder).prepare
-
-    def forecaster(self) -> Forecaster:
-        from seer_core.families.registry import inspect, load_model
-        from seer_core.probe.probe import Probe
-        from seer_core.probe.profile_file import load_profile
-
-        info = inspect(self.folder)
-        model = load_model(self.folder, device=self.device, dtype=self._torch_dtype())
-        profile = load_profile(self.folder / "profile.json", fingerprint=info.fingerprint())
-        return Probe(model, info.roles, profile, prefix_lm=info.family.prefix_lm)
-
-    def engine(self, max_rows: int) -> StepEngine:
-        from seer_core.engine.config import EngineConfig
-        from seer_core.engine.engine import Engine
-        from seer_core.families.registry import inspect, load_decoder, load_processor
-
-        info = inspect(self.folder)
-        decoder = load_decoder(self.folder, device=self.device, dtype=self._torch_dtype())
-        config = EngineConfig(max_rows=max_rows, block_length=info.family.block_length)
-        decode = load_processor(self.folder).decode
-        return Engine(decoder, info.roles, decode, config, prefix_lm=info.family.prefix_lm)
-
-    def _torch_dtype(self) -> torch.dtype:
-        import torch
-
-        dtype: torch.dtype = getattr(torch, self.dtype)
-        return dtype

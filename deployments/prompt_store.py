@@ -1,4 +1,4 @@
-"""Where prompt embeddings wait between Probe and Worker: Ray's object store, or the reference itself without a cluster."""
+"""Where prompt embeddings wait between Probe and Worker: Ray's object store, or no store at all without a cluster."""
 
 from __future__ import annotations
 

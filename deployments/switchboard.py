@@ -171,7 +171,8 @@ class Switchboard:
                     self._deliver(deltas, left)
         except Exception as failure:
             error = seer_error(failure)
-            log.warning("a group of %d ended early: %s", len(members), failure, exc_info=not isinstance(failure, SeerError))
+            foreign = not isinstance(failure, SeerError)
+            log.warning("a group of %d ended early: %s", len(members), failure, exc_info=foreign)
         if left:
             await self._cancel(list(left))
         for job_id, member in left.items():

@@ -1,4 +1,4 @@
-"""Turns pydantic's complaints into one InvalidRequest that names the field, and the nearest known name of a wrong one."""
+"""Turns pydantic's complaints into one InvalidRequest: the field at fault, and the known names nearest to it."""
 
 from __future__ import annotations
 

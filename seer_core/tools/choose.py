@@ -51,7 +51,7 @@ def choose(
         "rows": len(truth.canvas),
         "rows_with_end": int((truth.end < truth.canvas).sum()),
         "default_detector": default,
-        "taps": [_tap_row(fit) for fit in (*papers, *readouts)],
+        "taps": [*map(_tap_row, papers), *map(_tap_row, readouts)],
         "paper": _detector_report(paper, truth, profile.margin_of("paper")),
         "readout": _detector_report(readout, truth, profile.margin_of("readout")),
     }
@@ -75,6 +75,7 @@ def _kept(fit: Fit, truth: Truth, lost_end: float) -> float:
 
 
 def _tap_row(fit: Fit) -> Report:
+    place: Report
     if isinstance(fit, PaperFit):
         place = {"detector": "paper", **asdict(fit.rule)}
     else:

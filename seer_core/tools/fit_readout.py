@@ -80,17 +80,18 @@ def _minimise(features: Tensor, labels: Tensor, balance: Tensor, ridge: float) -
         search.zero_grad()
         fit = binary_cross_entropy_with_logits(features @ weights + bias, labels, weight=balance)
         value = fit + ridge * weights.square().sum()
-        value.backward()  # type: ignore[no-untyped-call]
+        value.backward()
         return value
 
-    search.step(loss)  # type: ignore[arg-type]
+    search.step(loss)
     return weights.detach(), bias.detach()
 
 
 def _held_out_boundaries(magnitudes: Sequence[Tensor], truth: Truth, folds: Rows, ridge: float) -> Rows:
     found = np.full(len(magnitudes), NO_BOUNDARY)
     for fold in range(int(folds.max()) + 1):
-        inside, outside = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+        inside = np.flatnonzero(folds != fold)
+        outside: list[int] = np.flatnonzero(folds == fold).tolist()
         weights, bias = fit_logistic(*_positions(magnitudes, truth, inside), ridge=ridge)
         for row in outside:
             boundary = readout_boundary(readout_scores(magnitudes[row], weights, bias).double().numpy()).boundary
@@ -99,5 +100,6 @@ def _held_out_boundaries(magnitudes: Sequence[Tensor], truth: Truth, folds: Rows
 
 
 def _positions(magnitudes: Sequence[Tensor], truth: Truth, rows: Rows) -> tuple[Tensor, Tensor]:
-    labels = [torch.arange(len(magnitudes[row])) >= int(truth.end[row]) for row in rows]
-    return torch.cat([magnitudes[row] for row in rows]), torch.cat(labels).float()
+    chosen: list[int] = rows.tolist()
+    labels = [torch.arange(len(magnitudes[row])) >= int(truth.end[row]) for row in chosen]
+    return torch.cat([magnitudes[row] for row in chosen]), torch.cat(labels).float()

@@ -6,7 +6,8 @@ from typing import cast
 
 import torch
 
-from seer_core.models.decoder import Decoder, DecoderConfig
+from seer_core.config import DecoderConfig
+from seer_core.models.decoder import Decoder
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.prompt import EncodedPrompt
 from seer_core.types import TokenRoles

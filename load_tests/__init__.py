@@ -1,0 +1,1 @@
+"""Load tests: a client of the service that knows nothing but its network faces."""

@@ -1,0 +1,102 @@
+"""The step-0 curve of one canvas as a picture: where the sparsity jumps, where it stays, what is kept.
+
+Legend: N canvas positions. Needs matplotlib, which is imported only when a picture is drawn.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from seer_core.errors import ConfigError
+from seer_core.probe.probe import ProbedCurve
+from seer_core.types import Forecast
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, ANSWER, FILL, CUT = "#1f2933", "#1f6fb4", "#e8a33d", "#c0392b"
+
+
+def plot_curve(curve: ProbedCurve, path: Path, *, title: str = "") -> None:
+    """Draw `curve` to `path`; the suffix (.png, .pdf, .svg) is the format. A calibrated readout adds a second panel.
+
+    Raises `ConfigError` where matplotlib is not installed.
+    """
+    try:
+        from matplotlib import rc_context
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ConfigError("pictures need matplotlib: install seer[plot]") from error
+    style = rc_context(
+        {
+            "font.family": "serif",
+            "font.size": 9,
+            "axes.edgecolor": INK,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": 10,
+            "axes.titlelocation": "left",
+            "legend.frameon": False,
+            "legend.fontsize": 8,
+        }
+    )
+    with style:
+        panels = 1 if curve.evidence.scores is None else 2
+        figure = Figure(figsize=(6.4, 1.2 + 1.7 * panels), layout="constrained")
+        FigureCanvasAgg(figure)
+        _draw(figure, curve, panels, title)
+        figure.savefig(path, dpi=200)
+
+
+def _draw(figure: Figure, curve: ProbedCurve, panels: int, title: str) -> None:
+    axes: list[Axes] = list(figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
+    forecast, scores = curve.forecast, curve.evidence.scores
+    _draw_values(axes[0], curve.evidence.sparsity, forecast)
+    axes[0].set_ylabel("sparsity $s_i$")
+    axes[0].set_title(title if title else _summary(forecast))
+    if scores is not None:
+        _draw_values(axes[1], scores, forecast)
+        axes[1].axhline(0.0, color=INK, linewidth=0.6, alpha=0.6)
+        axes[1].set_ylabel("readout $z_i$")
+    for panel in axes:
+        _draw_cut(panel, forecast)
+        panel.set_xlim(-0.8, forecast.canvas_tokens - 0.2)
+        panel.margins(y=0.12)
+    axes[-1].set_xlabel("canvas position $i$ (all masked, step 0)")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
+
+
+def _draw_values(panel: Axes, values: np.ndarray[tuple[int], np.dtype[np.float64]], forecast: Forecast) -> None:
+    positions = np.arange(len(values))
+    boundary = len(values) if forecast.boundary is None else forecast.boundary
+    panel.plot(positions, values, color=INK, linewidth=0.8, alpha=0.5, zorder=2)
+    size = 14 if len(values) <= 96 else 6
+    before, behind = positions < boundary, positions >= boundary
+    name = "no end seen" if forecast.boundary is None else "answer"
+    panel.scatter(positions[before], values[before], s=size, color=ANSWER, zorder=3, label=name)
+    if behind.any():
+        panel.scatter(positions[behind], values[behind], s=size, color=FILL, zorder=3, label="plateau")
+
+
+def _draw_cut(panel: Axes, forecast: Forecast) -> None:
+    if forecast.boundary is None:
+        return
+    panel.axvspan(forecast.boundary - 0.5, forecast.canvas_tokens, color=FILL, alpha=0.13, linewidth=0, zorder=0)
+    panel.axvline(
+        forecast.boundary - 0.5, color=INK, linestyle="--", linewidth=1.1, label=f"boundary $i^*$ = {forecast.boundary}"
+    )
+    if forecast.length_tokens < forecast.canvas_tokens:
+        panel.axvline(
+            forecast.length_tokens - 0.5, color=CUT, linewidth=1.1, label=f"kept $L^*$ = {forecast.length_tokens}"
+        )
+
+
+def _summary(forecast: Forecast) -> str:
+    kept = f"{forecast.length_tokens} of {forecast.canvas_tokens} positions kept"
+    return f"{kept} (detector: {forecast.detector})"
