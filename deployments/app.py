@@ -59,7 +59,7 @@ def build(args: dict[str, Any]) -> Application:
 def assemble(args: AppArgs, parts: Parts, *, local: bool = False) -> Application:
     """The four deployments, bound to each other. `local` is for Ray's local testing mode."""
     worker = _deployment(GROUPS_PER_WORKER)(Worker)
-    router, probe, ingress = (_deployment(IN_FLIGHT)(part) for part in (Router, Probe, Ingress))
+    router, probe, ingress = (_deployment(IN_FLIGHT)(part) for part in (Router, Probe, serve.ingress()(Ingress)))
     workers = worker.bind(parts, max_rows=args.max_rows, frozen_s=args.frozen_s, local=local)
     routers = router.bind(
         workers, args.router, max_rows=args.max_rows, stall_s=args.stall_s, drain_s=args.drain_s, local=local

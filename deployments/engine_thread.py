@@ -70,7 +70,7 @@ class EngineThread:
         return len(self._deliver)
 
     def submit(self, rows: Sequence[EngineRow], deliver: Deliver) -> None:
-        """Let the rows run; their deltas go to `deliver`, each row's last one exactly once, unless it is cancelled."""
+        """Let the rows run; their deltas go to `deliver`, each row's last one exactly once."""
         self._commands.put(lambda: self._join(rows, deliver))
 
     def cancel(self, ids: Collection[str]) -> None:
@@ -104,15 +104,17 @@ class EngineThread:
 
     def _join(self, rows: Sequence[EngineRow], deliver: Deliver) -> None:
         for row in rows:
-            if self._cancelled.pop(row.id, row) is None:
-                continue
             self._deliver[row.id] = deliver
-            self._pending.append(row)
+            if self._cancelled.pop(row.id, row) is None:
+                self._send([_cancelled(row.id)])
+            else:
+                self._pending.append(row)
 
     def _drop(self, ids: Collection[str]) -> None:
-        known = [row_id for row_id in ids if self._deliver.pop(row_id, None) is not None]
-        self._pending = deque(row for row in self._pending if row.id in self._deliver)
+        known = [row_id for row_id in ids if row_id in self._deliver]
+        self._pending = deque(row for row in self._pending if row.id not in known)
         self._engine.cancel(known)
+        self._send([_cancelled(row_id) for row_id in known])
         for row_id in set(ids).difference(known):
             self._cancelled[row_id] = None
         while len(self._cancelled) > REMEMBERED_CANCELS:
@@ -147,6 +149,10 @@ class EngineThread:
         for deliver, parcel in parcels.items():
             with suppress(RuntimeError):  # the reader's event loop has closed: nobody is left to tell
                 deliver(parcel)
+
+
+def _cancelled(row_id: str) -> Delta:
+    return Delta(id=row_id, text="", error=EngineError("the row was cancelled"))
 
 
 def _failed(row_id: str, error: Exception) -> Delta:

@@ -25,12 +25,12 @@ Routing = Callable[[Job], AsyncGenerator[Delta, None]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Service:
-    """Everything a request needs on its way. `clock` is monotonic, in seconds; `retried` counts repeated tries."""
+class Route:
+    """The stations of a request. `clock` is monotonic, in seconds; `retried` counts repeated tries."""
 
     prepare: Prepare
     forecast: Forecasting
-    route: Routing
+    submit: Routing
     clock: Callable[[], float]
     retried: Callable[[], None]
     max_tries: int = 3
@@ -60,17 +60,17 @@ class Transcript:
 class Generation:
     """The life of one request."""
 
-    def __init__(self, request: GenerationRequest, service: Service) -> None:
+    def __init__(self, request: GenerationRequest, route: Route) -> None:
         self._request = request
-        self._service = service
-        self._deadline_s = service.clock() + request.budget_s
+        self._route = route
+        self._deadline_s = route.clock() + request.budget_s
         self._transcript = Transcript()
 
     async def deltas(self) -> AsyncGenerator[Delta, None]:
         """Text as it becomes final; the last delta carries the outcome. Raises SeerError instead of an error delta."""
         prompt = await self._prepared()
         probed: Probed | None = None
-        for number in range(1, self._service.max_tries + 1):
+        for number in range(1, self._route.max_tries + 1):
             try:
                 probed = probed or await self._forecast(prompt)
                 async with aclosing(self._try(probed, number)) as deltas:
@@ -80,23 +80,23 @@ class Generation:
             except PromptLost:
                 probed = None
             except ReplicaLost:
-                if number == self._service.max_tries:
+                if number == self._route.max_tries:
                     raise
-            self._service.retried()
+            self._route.retried()
             self._transcript.restart()
         raise PromptLost("the stored prompt was lost again and again")
 
     async def _prepared(self) -> Prompt:
         request = self._request
-        return await asyncio.to_thread(self._service.prepare, request.messages, request.sampling.max_tokens)
+        return await asyncio.to_thread(self._route.prepare, request.messages, request.sampling.max_tokens)
 
     async def _forecast(self, prompt: Prompt) -> Probed:
         request = self._request
         job = ProbeJob(prompt=prompt, canvas_tokens=request.sampling.max_tokens, decoding=request.decoding)
-        return await self._service.forecast(job, self._left_s())
+        return await self._route.forecast(job, self._left_s())
 
     async def _try(self, probed: Probed, number: int) -> AsyncGenerator[Delta, None]:
-        async with aclosing(self._service.route(self._job(probed, number))) as deltas:
+        async with aclosing(self._route.submit(self._job(probed, number))) as deltas:
             async for delta in deltas:
                 if delta.error is not None:
                     raise delta.error
@@ -119,7 +119,7 @@ class Generation:
         )
 
     def _left_s(self) -> float:
-        left_s = self._deadline_s - self._service.clock()
+        left_s = self._deadline_s - self._route.clock()
         if left_s <= 0:
             raise BudgetExceeded("the request's time budget ran out", field="budget_s")
         return left_s

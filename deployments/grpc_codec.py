@@ -13,7 +13,7 @@ from deployments.errors import answer_of, retry_after_s
 from deployments.schema import SamplingOptions, SeerOptions, Strict
 from deployments.validation import parse
 from seer_core.errors import SeerError
-from seer_core.types import GenerationRequest, Message, Outcome
+from seer_core.types import Delta, GenerationRequest, Message, Outcome
 
 if TYPE_CHECKING:
     from deployments.proto import seer_pb2
@@ -66,6 +66,15 @@ def outcome_message(outcome: Outcome) -> seer_pb2.Outcome:
             prompt_tokens=outcome.usage.prompt_tokens, completion_tokens=outcome.usage.completion_tokens
         ),
     )
+
+
+def chunk_message(delta: Delta) -> seer_pb2.GenerateChunk:
+    from deployments.proto import seer_pb2
+
+    chunk = seer_pb2.GenerateChunk(id=delta.id, text=delta.text)
+    if delta.outcome is not None:
+        chunk.outcome.CopyFrom(outcome_message(delta.outcome))
+    return chunk
 
 
 def refuse(context: Any, error: SeerError, request_id: str) -> None:

@@ -45,10 +45,10 @@ class Reply:
     model: str
     created_s: int
 
-    def completion(self, text: str, outcome: Outcome) -> dict[str, Any]:
+    def completion(self, outcome: Outcome) -> dict[str, Any]:
         choice = {
             "index": 0,
-            "message": {"role": "assistant", "content": text, "refusal": None},
+            "message": {"role": "assistant", "content": outcome.text, "refusal": None},
             "logprobs": None,
             "finish_reason": outcome.finish_reason,
         }

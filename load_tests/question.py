@@ -1,4 +1,4 @@
-"""What is asked: a picture of coloured shapes, drawn here, and a question about it. Nobody checks if the answer is right."""
+"""What is asked: a picture of coloured shapes, drawn here, and a question. Nobody checks if the answer is right."""
 
 from __future__ import annotations
 

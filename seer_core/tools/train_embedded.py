@@ -44,7 +44,7 @@ class Recipe:
     """Every number of a training run."""
 
     seed: int = 0
-    steps: int = 4500
+    steps: int = 3000
     scenes: int = 32
     canvases: int = 2
     muon_lr: float = 0.012

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from urllib.parse import unquote
+
+import pytest
+
+from seer_core import cli
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
@@ -17,7 +22,8 @@ def relative_links(text: str) -> list[str]:
 
 
 def commands(text: str) -> list[str]:
-    shown = "\n".join(block or inline for block, inline in SHELL.findall(text))
+    """Every line of a shell block and every inline code, without prompts; a line that goes on is one command."""
+    shown = "\n".join(block or inline for block, inline in SHELL.findall(text)).replace("\\\n", " ")
     return [re.sub(r"^\$ ", "", line.strip()) for line in shown.splitlines()]
 
 
@@ -44,6 +50,23 @@ def test_every_make_target_in_a_document_exists(documents: dict[str, str], texts
         for match in re.findall(r"^make ([a-z][a-z-]*)", command)
     }
     assert {(name, target) for name, target in named if target not in targets} == set()
+
+
+def test_every_seer_command_in_a_document_is_understood(
+    documents: dict[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = []
+    for name, text in documents.items():
+        for command in commands(text):
+            words = re.match(r"(?:\.venv/bin/)?seer ([a-z-]+.*)", command)
+            # `[--option]` marks a synopsis, a lone subcommand is a name.
+            if words is None or "[" in command or " " not in words[1]:
+                continue
+            try:
+                cli.parser().parse_args(shlex.split(words[1], comments=True))
+            except SystemExit:
+                refused.append(f"{name}: {command}: {capsys.readouterr().err.splitlines()[-1]}")
+    assert refused == []
 
 
 def test_the_house_has_its_documents(documents: dict[str, str]) -> None:

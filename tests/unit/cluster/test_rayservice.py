@@ -83,8 +83,9 @@ def test_every_pod_opens_both_ports(rayservice: dict[str, Any]) -> None:
         assert (ports["serve"], ports["grpc"]) == (8000, 9000)
 
 
-def test_pods_can_reach_the_proxy_from_outside(serve_config: dict[str, Any]) -> None:
+def test_traffic_from_outside_reaches_a_proxy_on_every_node(serve_config: dict[str, Any]) -> None:
     assert serve_config["http_options"].get("host", "0.0.0.0") == "0.0.0.0"
+    assert serve_config.get("proxy_location", "EveryNode") == "EveryNode"
 
 
 def test_the_head_runs_no_replicas(rayservice: dict[str, Any]) -> None:

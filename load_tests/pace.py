@@ -1,0 +1,41 @@
+"""How fast the service answers one request at a time: the yardstick for how much is a burst."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+
+from load_tests.ask_grpc import GrpcAsker
+from load_tests.ask_http import HttpAsker
+from load_tests.errors import LoadTestError
+from load_tests.question import Question, question
+from load_tests.scenario import Scenario
+from load_tests.target import Target
+
+ROUNDS = 3
+FIRST_NUMBER = 1_000_000
+
+
+def solo_s(target: Target, scenario: Scenario) -> float:
+    """Seconds that one request takes alone: the median over both protocols, without the first of each.
+
+    Raises LoadTestError if any of them fails.
+    """
+    http = HttpAsker(target.url, max_tokens=scenario.max_tokens, budget_s=scenario.budget_s)
+    grpc = GrpcAsker(target.grpc, max_tokens=scenario.max_tokens, budget_s=scenario.budget_s)
+    try:
+        return median_s([http.chat, grpc.generate], time.monotonic)
+    finally:
+        grpc.close()
+
+
+def median_s(asks: Sequence[Callable[[Question], str | None]], clock: Callable[[], float]) -> float:
+    took_s = []
+    for number in range(ROUNDS * len(asks)):
+        started_s = clock()
+        fault = asks[number % len(asks)](question(FIRST_NUMBER + number))
+        if fault is not None:
+            raise LoadTestError(f"a request on its own failed: {fault}")
+        took_s.append(clock() - started_s)
+    return statistics.median(took_s[len(asks) :])

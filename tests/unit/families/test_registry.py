@@ -1,0 +1,66 @@
+"""Which family a folder is, and what is said of one that is none."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from seer_core.embedded import CHECKPOINT
+from seer_core.errors import ConfigError, WeightsError
+from seer_core.families.registry import inspect
+
+
+def folder_with(path: Path, config: object, names: list[str]) -> Path:
+    (path / "config.json").write_text(config if isinstance(config, str) else json.dumps(config))
+    save_file({name: torch.zeros(1) for name in names}, path / "model.safetensors")
+    return path
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no checkpoint folder .*nowhere"):
+        inspect(tmp_path / "nowhere")
+
+
+def test_a_folder_without_config_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"config\.json is missing"):
+        inspect(tmp_path)
+
+
+def test_an_unknown_layout_says_what_was_seen_and_what_is_known(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, {"architectures": ["GPT9"]}, ["wte"])
+    with pytest.raises(WeightsError, match=r"GPT9.*lavida_llada"):
+        inspect(folder)
+
+
+def test_a_config_that_is_no_json_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="not JSON"):
+        inspect(folder_with(tmp_path, "{", ["wte"]))
+
+
+def test_a_tower_that_cannot_be_found_is_named(tmp_path: Path) -> None:
+    config = {"architectures": ["LlavaLladaForMaskedDiffusion"], "mm_vision_tower": "acme/eye"}
+    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"])
+    with pytest.raises(ConfigError, match="acme/eye"):
+        inspect(folder)
+
+
+def test_both_end_tokens_end_an_answer() -> None:
+    info = inspect(CHECKPOINT)
+    assert info.roles.end_ids == {info.fields["eos_token_id"], info.local["turn_end_id"]}
+    assert info.roles.mask_id not in info.roles.end_ids
+
+
+def test_a_process_that_only_prepares_prompts_loads_no_torch() -> None:
+    code = (
+        "import sys; from seer_core.embedded import CHECKPOINT; from seer_core.families.registry import load_processor;"
+        "load_processor(CHECKPOINT); sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from seer_core.probe.detectors import forecast_from
+from seer_core.probe.probe import ProbedCurve
+from seer_core.probe.profile import PaperRule, Profile, Readout
+from seer_core.probe.statistic import Evidence
+from seer_core.tools.plot import plot_curve
+
+PROFILE = Profile(
+    fingerprint="f",
+    paper=PaperRule(margin_tokens=1),
+    readout=Readout(layer=1, tensor="product", weights=(1.0,), bias=0.0, margin_tokens=2),
+)
+
+
+def probed(end: int | None, *, scores: bool, detector: str = "paper", canvas: int = 32) -> ProbedCurve:
+    behind = np.arange(canvas) >= (canvas if end is None else end)
+    evidence = Evidence(
+        sparsity=np.where(behind, 0.4, 0.2), units=512, scores=np.where(behind, 4.0, -4.0) if scores else None
+    )
+    return ProbedCurve(evidence=evidence, forecast=forecast_from(evidence, PROFILE, detector))
+
+
+def size(path: Path) -> tuple[int, int]:
+    with Image.open(path) as image:
+        image.load()
+        return image.size
+
+
+def test_a_readout_adds_a_panel_below(tmp_path: Path) -> None:
+    plot_curve(probed(9, scores=False), tmp_path / "one.png")
+    plot_curve(probed(9, scores=True), tmp_path / "two.png")
+    (width, height), (same_width, taller) = size(tmp_path / "one.png"), size(tmp_path / "two.png")
+    assert width == same_width >= 1200
+    assert taller > height
+
+
+@pytest.mark.parametrize(("end", "detector"), [(None, "paper"), (0, "readout"), (31, "readout")])
+def test_curves_without_a_cut_and_with_one_at_the_edge_are_drawn(
+    tmp_path: Path, end: int | None, detector: str
+) -> None:
+    plot_curve(probed(end, scores=True, detector=detector), tmp_path / "edge.png", title="a title of one's own")
+    assert size(tmp_path / "edge.png")[0] >= 1200
+
+
+def test_the_shortest_canvas_is_drawn(tmp_path: Path) -> None:
+    plot_curve(probed(None, scores=True, canvas=1), tmp_path / "short.png")
+    assert (tmp_path / "short.png").stat().st_size > 1000
+
+
+def test_the_plateau_and_the_cut_are_named_in_the_picture(tmp_path: Path) -> None:
+    plot_curve(probed(9, scores=False), tmp_path / "named.svg")
+    text = (tmp_path / "named.svg").read_text()
+    for name in ("boundary", "kept", "plateau", "answer", "sparsity", "canvas position"):
+        assert f"<!-- {name}" in text or name in text
