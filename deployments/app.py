@@ -18,11 +18,13 @@ from deployments.router import Router
 from deployments.schema import Strict
 from deployments.validation import parse
 from deployments.worker import Worker
+from seer_core.embedded import CHECKPOINT
 from seer_core.errors import ConfigError, InvalidRequest
 from seer_core.router import RouterConfig
 
 IN_FLIGHT = 1024
 GROUPS_PER_WORKER = 8
+DRAIN_POLL_S = 0.1
 
 
 class AppArgs(Strict):
@@ -40,7 +42,7 @@ class AppArgs(Strict):
     router: RouterConfig = RouterConfig()
 
     def parts(self) -> Parts:
-        folder = self.model or embedded_folder()
+        folder = self.model or CHECKPOINT
         if not (folder / "config.json").exists():
             raise ConfigError(f"there is no checkpoint in {folder}: config.json is missing", field="model")
         name = self.model_name or (folder.name if self.model else "seer-embedded")
@@ -49,11 +51,16 @@ class AppArgs(Strict):
 
 def build(args: dict[str, Any]) -> Application:
     """The application of a configuration. Raises ConfigError naming the argument that is unknown or wrong."""
+    valid = checked(args)
+    return assemble(valid, valid.parts())
+
+
+def checked(args: dict[str, Any]) -> AppArgs:
+    """The arguments, validated. Raises ConfigError."""
     try:
-        checked = parse(AppArgs, args)
+        return parse(AppArgs, args)
     except InvalidRequest as error:
         raise ConfigError(error.message, field=error.field) from error
-    return assemble(checked, checked.parts())
 
 
 def assemble(args: AppArgs, parts: Parts, *, local: bool = False) -> Application:
@@ -70,11 +77,8 @@ def assemble(args: AppArgs, parts: Parts, *, local: bool = False) -> Application
 
 def _deployment(max_ongoing_requests: int) -> Callable[[Callable[..., Any]], Deployment]:
     """Replicas that reserve no CPU: on a small machine all four parts share what there is."""
-    return serve.deployment(max_ongoing_requests=max_ongoing_requests, ray_actor_options={"num_cpus": 0})
-
-
-def embedded_folder() -> Path:
-    """Where the shipped model lies."""
-    import seer_core.embedded
-
-    return Path(seer_core.embedded.__file__).parent / "model"
+    return serve.deployment(
+        max_ongoing_requests=max_ongoing_requests,
+        graceful_shutdown_wait_loop_s=DRAIN_POLL_S,
+        ray_actor_options={"num_cpus": 0},
+    )

@@ -29,13 +29,12 @@ class CheckpointParts:
 
     def forecaster(self) -> Forecaster:
         from seer_core.families.registry import inspect, load_model
+        from seer_core.pipeline import find_profile
         from seer_core.probe.probe import Probe
-        from seer_core.probe.profile_file import load_profile
 
         info = inspect(self.folder)
         model = load_model(self.folder, device=self.device, dtype=self._torch_dtype())
-        profile = load_profile(self.folder / "profile.json", fingerprint=info.fingerprint())
-        return Probe(model, info.roles, profile, prefix_lm=info.family.prefix_lm)
+        return Probe(model, info.roles, find_profile(info), prefix_lm=info.family.prefix_lm)
 
     def engine(self, max_rows: int) -> StepEngine:
         from seer_core.engine.config import EngineConfig

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from deployments.proto import seer_pb2
 
 SAMPLING = ("max_tokens", "temperature", "top_p", "seed")
-SEER = ("detector", "truncate", "steps_per_token", "block_length", "remasking", "priority", "budget_s")
+SEER = tuple(SeerOptions.model_fields)
 
 
 class Turn(Strict):

@@ -67,7 +67,9 @@ class Ingress:
     async def GenerateStream(
         self, message: seer_pb2.GenerateRequest, grpc_context: Any
     ) -> AsyncGenerator[seer_pb2.GenerateChunk, None]:
-        """`seer.v1.Seer/GenerateStream`."""
+        """`seer.v1.Seer/GenerateStream`. An error needs one more, empty chunk: Serve reads codes there."""
+        from deployments.proto import seer_pb2
+
         request_id = uuid.uuid4().hex
         try:
             async with aclosing(self.answer(grpc_codec.request_of(message, request_id), "grpc")) as deltas:
@@ -75,6 +77,7 @@ class Ingress:
                     yield grpc_codec.chunk_message(delta)
         except SeerError as error:
             grpc_codec.refuse(grpc_context, error, request_id)
+            yield seer_pb2.GenerateChunk(id=request_id)
 
     async def Check(self, message: health_pb2.HealthCheckRequest) -> health_pb2.HealthCheckResponse:
         """`grpc.health.v1.Health/Check`: SERVING while a worker is warm."""

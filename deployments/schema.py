@@ -10,7 +10,7 @@ import binascii
 import secrets
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from seer_core.errors import BadImage, InvalidRequest
 from seer_core.types import Decoding, GenerationRequest, Message, Sampling
@@ -33,6 +33,8 @@ class SeerOptions(Strict):
     block_length: int | None = Field(default=None, ge=1)
     remasking: Literal["low_confidence", "entropy", "margin", "random"] = "low_confidence"
     schedule: Literal["even", "shift", "cosine"] = "even"
+    schedule_shift: float = Field(default=DEFAULTS.decoding.schedule_shift, gt=0)
+    early_exit: bool = True
     priority: int = Field(default=0, ge=-10, le=10)
     budget_s: float = Field(default=DEFAULTS.budget_s, gt=0, le=3600)
 
@@ -44,6 +46,8 @@ class SeerOptions(Strict):
             block_length=self.block_length,
             remasking=self.remasking,
             schedule=self.schedule,
+            schedule_shift=self.schedule_shift,
+            early_exit=self.early_exit,
         )
 
 
@@ -99,14 +103,17 @@ class ImagePart(Strict):
 Part = Annotated[TextPart | ImagePart, Field(discriminator="type")]
 
 
+def _parts(content: object) -> object:
+    """A plain string is one text part."""
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+
+
 class ChatMessage(Strict):
     role: Literal["system", "user", "assistant"]
-    content: str | list[Part]
+    content: Annotated[list[Part], BeforeValidator(_parts)]
 
     def message(self) -> Message:
         """Text parts joined by line ends; images, wherever they stood, before the text."""
-        if isinstance(self.content, str):
-            return Message(role=self.role, text=self.content)
         texts = [part.text for part in self.content if isinstance(part, TextPart)]
         images = [part.image_url.image() for part in self.content if isinstance(part, ImagePart)]
         return Message(role=self.role, text="\n".join(texts), images=tuple(images))

@@ -13,6 +13,8 @@ from seer_core.errors import InvalidRequest
 
 Model = TypeVar("Model", bound=BaseModel)
 
+TAGS = frozenset({"text", "image_url"})
+
 UNSUPPORTED = frozenset(
     {
         "audio",
@@ -51,12 +53,21 @@ def parse(model: type[Model], value: object) -> Model:
 def explain(complaints: Sequence[Any], model: type[BaseModel]) -> InvalidRequest:
     """The first complaint in words. An unknown field is reported before a wrong value."""
     complaint = min(complaints, key=lambda one: one["type"] != "extra_forbidden")
-    path = [part for part in complaint["loc"] if part != "body"]
+    path = _path(complaint["loc"])
     field = ".".join(str(part) for part in path) or None
     if complaint["type"] == "extra_forbidden":
         return InvalidRequest(_unknown(path, model), field=field)
     text = complaint["msg"].removeprefix("Value error, ")
     return InvalidRequest(f"{field}: {text}" if field else text, field=field)
+
+
+def _path(location: Sequence[Any]) -> list[Any]:
+    """Where the field is, without the names pydantic adds: of the body, and of the branch a list's item was read as."""
+    return [
+        part
+        for index, part in enumerate(location)
+        if not (index == 0 and part == "body") and not (part in TAGS and isinstance(location[index - 1], int))
+    ]
 
 
 def _unknown(path: list[Any], model: type[BaseModel]) -> str:

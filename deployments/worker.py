@@ -29,6 +29,9 @@ class Worker:
     """
 
     def __init__(self, parts: Parts, *, max_rows: int, frozen_s: float, local: bool) -> None:
+        from seer_core.engine.row import Row
+
+        self._row = Row
         self._max_rows = max_rows
         self._frozen_s = frozen_s
         self._store = prompt_store(local)
@@ -82,8 +85,6 @@ class Worker:
 
     async def _rows(self, jobs: Sequence[Job]) -> tuple[list[Any], list[Delta]]:
         """Rows for the engine, and the last deltas of those whose prompt is gone."""
-        from seer_core.engine.row import Row
-
         rows: list[Any] = []
         lost: list[Delta] = []
         for job, prompt in zip(jobs, await self._prompts(jobs), strict=True):
@@ -91,7 +92,7 @@ class Worker:
                 lost.append(Delta(id=job.id, text="", error=prompt))
                 continue
             forecast, sampling, decoding = job.probed.forecast, job.sampling, job.decoding
-            rows.append(Row(id=job.id, prompt=prompt, forecast=forecast, sampling=sampling, decoding=decoding))
+            rows.append(self._row(id=job.id, prompt=prompt, forecast=forecast, sampling=sampling, decoding=decoding))
         return rows, lost
 
     async def _prompts(self, jobs: Sequence[Job]) -> list[EncodedPrompt | PromptLost]:

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import NoReturn
 
 from load_tests.errors import LoadTestError
 from load_tests.pace import solo_s
@@ -27,7 +26,6 @@ from load_tests.target import Target
 
 def main(argv: Sequence[str] | None = None) -> int:
     options = parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _interrupt)
     try:
         return test(options)
     except LoadTestError as error:
@@ -99,9 +97,8 @@ def progress() -> Callable[[str], None]:
     return say
 
 
-def _interrupt(*_: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 if __name__ == "__main__":
+    # Also in the background, where a shell has Ctrl-C ignored, and so that the children can be interrupted as well.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     sys.exit(main())

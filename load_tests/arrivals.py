@@ -35,7 +35,7 @@ def arrivals(scenario: Scenario, rates: Sequence[float], seed: int) -> tuple[Arr
     Each second of a phase is cut into equal slots, one arrival at a random place in each: the number is exact, the
     gaps are not. Raises LoadTestError for more than MAX_ARRIVALS.
     """
-    due_s = []
+    due_s: list[float] = []
     begin_s = 0.0
     dice = random.Random(seed)
     for phase, rate in zip(scenario.phases, rates, strict=True):

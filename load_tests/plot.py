@@ -73,7 +73,8 @@ def _arrivals(course: Course, x_max: float) -> list[str]:
 
 
 def _latencies(course: Course, x_max: float) -> list[str]:
-    chart = Chart(top=CHART_HEIGHT, x_max=x_max, y_max=nice(max(a.latency_ms for a in course.answers) / 1000))
+    slowest_ms = max((answer.latency_ms for answer in course.answers), default=0.0)
+    chart = Chart(top=CHART_HEIGHT, x_max=x_max, y_max=nice(slowest_ms / 1000))
     groups: dict[str, list[Point]] = {"http": [], "grpc": [], "failed": []}
     for answer in course.answers:
         groups["failed" if answer.error else answer.protocol].append((answer.at_s, answer.latency_ms / 1000))

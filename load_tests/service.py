@@ -19,7 +19,7 @@ from load_tests.program import Program
 from load_tests.target import Target
 
 CONFIG = Path(__file__).parent / "serve_config.yaml"
-READY_TIMEOUT_S = 150.0
+READY_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 20.0
 ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1", "RAY_ADDRESS": ""}
 """One thread a process: on few cores, replicas that fight over them measure the fight."""

@@ -97,7 +97,7 @@ def main() -> None:
     print("ready", flush=True)
     Visitor.visit = parse_visit(sys.stdin.read())
     grpc.experimental.gevent.init_gevent()
-    setup_logging("WARNING")
+    setup_logging("WARNING")  # type: ignore[no-untyped-call]
     environment = Environment(user_classes=[HttpVisitor, GrpcVisitor], host=Visitor.visit.url, catch_exceptions=False)
     runner = environment.create_local_runner()
     history = gevent.spawn(stats_history, runner)
@@ -106,7 +106,8 @@ def main() -> None:
         time.sleep(0.1)
     runner.stop()
     history.kill()
-    Path(Visitor.visit.report).write_text(get_html_report(environment, show_download_link=False), encoding="utf-8")
+    page: str = get_html_report(environment, show_download_link=False)  # type: ignore[no-untyped-call]
+    Path(Visitor.visit.report).write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

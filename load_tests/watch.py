@@ -25,7 +25,7 @@ def running_workers() -> int:
         for application in serve.status().applications.values()
         if DEPLOYMENT in application.deployments
     ]
-    return sum(states.get("RUNNING", 0) for states in (part.replica_states for part in parts))
+    return sum(count for part in parts for state, count in part.replica_states.items() if state == "RUNNING")
 
 
 def main() -> None:

@@ -202,10 +202,6 @@ def _asking_options() -> argparse.ArgumentParser:
 
 def _request(options: argparse.Namespace) -> GenerationRequest:
     images = () if options.image is None else (_read(options.image),)
-    generating = {
-        "truncate": not getattr(options, "no_truncate", False),
-        "steps_per_token": getattr(options, "steps_per_token", 1.0),
-    }
     return GenerationRequest(
         id="cli",
         messages=(Message(role="user", text=options.prompt, images=images),),
@@ -215,7 +211,12 @@ def _request(options: argparse.Namespace) -> GenerationRequest:
             seed=getattr(options, "seed", 0),
             stop=tuple(getattr(options, "stop", ())),
         ),
-        decoding=Decoding(detector=options.detector, block_length=options.block_length, **generating),
+        decoding=Decoding(
+            detector=options.detector,
+            truncate=not getattr(options, "no_truncate", False),
+            steps_per_token=getattr(options, "steps_per_token", 1.0),
+            block_length=options.block_length,
+        ),
     )
 
 

@@ -6,7 +6,7 @@ file first. Only here and in `deployments` are the pieces put together.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,9 +121,8 @@ class Pipeline:
             self.engine.cancel(rows)
 
 
-def queue_of(rows: Iterator[Row] | Sequence[Row]) -> Router:
+def queue_of(rows: Collection[Row]) -> Router:
     """A router that holds the rows, none of which is ever late."""
-    rows = list(rows)
     router = Router(RouterConfig(max_waiting=max(1, len(rows))))
     for row in rows:
         router.submit(ticket_of(row), now_s=0.0)

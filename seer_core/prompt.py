@@ -21,12 +21,14 @@ class ImageViews:
     """One image cut for the tower.
 
     `pixels` is float32 [T, C, H, W], the whole image first, then the tiles row by row. `size_px` is (width, height) of
-    the original, `grid` is (columns, rows) of tiles, `tokens` the number of prompt positions it fills.
+    the original, `grid` is (columns, rows) of tiles, `margin` the feature columns at each side and the rows at top and
+    bottom that show padding, `tokens` the number of prompt positions it fills.
     """
 
     pixels: NDArray[np.float32]
     size_px: tuple[int, int]
     grid: tuple[int, int]
+    margin: tuple[int, int]
     tokens: int
 
 

@@ -149,3 +149,11 @@ class ScriptedParts:
 
     def engine(self, max_rows: int) -> ScriptedEngine:
         return ScriptedEngine(max_rows=max_rows, step_s=self.step_s)
+
+
+def build(args: dict[str, Any]) -> Any:
+    """An application over scripted parts, for a configuration file: `step_s`, and the arguments of the real one."""
+    from deployments.app import assemble, checked
+
+    step_s = args.pop("step_s", 0.0)
+    return assemble(checked(args), ScriptedParts(step_s=step_s))

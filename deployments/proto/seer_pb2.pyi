@@ -17,7 +17,7 @@ class Message(_message.Message):
     def __init__(self, role: _Optional[str] = ..., text: _Optional[str] = ..., images: _Optional[_Iterable[bytes]] = ...) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("messages", "max_tokens", "temperature", "top_p", "seed", "stop", "detector", "truncate", "steps_per_token", "block_length", "remasking", "priority", "budget_s")
+    __slots__ = ("messages", "max_tokens", "temperature", "top_p", "seed", "stop", "detector", "truncate", "steps_per_token", "block_length", "remasking", "schedule", "schedule_shift", "early_exit", "priority", "budget_s")
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
@@ -29,6 +29,9 @@ class GenerateRequest(_message.Message):
     STEPS_PER_TOKEN_FIELD_NUMBER: _ClassVar[int]
     BLOCK_LENGTH_FIELD_NUMBER: _ClassVar[int]
     REMASKING_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_SHIFT_FIELD_NUMBER: _ClassVar[int]
+    EARLY_EXIT_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     BUDGET_S_FIELD_NUMBER: _ClassVar[int]
     messages: _containers.RepeatedCompositeFieldContainer[Message]
@@ -42,9 +45,12 @@ class GenerateRequest(_message.Message):
     steps_per_token: float
     block_length: int
     remasking: str
+    schedule: str
+    schedule_shift: float
+    early_exit: bool
     priority: int
     budget_s: float
-    def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., detector: _Optional[str] = ..., truncate: _Optional[bool] = ..., steps_per_token: _Optional[float] = ..., block_length: _Optional[int] = ..., remasking: _Optional[str] = ..., priority: _Optional[int] = ..., budget_s: _Optional[float] = ...) -> None: ...
+    def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., detector: _Optional[str] = ..., truncate: _Optional[bool] = ..., steps_per_token: _Optional[float] = ..., block_length: _Optional[int] = ..., remasking: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_shift: _Optional[float] = ..., early_exit: _Optional[bool] = ..., priority: _Optional[int] = ..., budget_s: _Optional[float] = ...) -> None: ...
 
 class Usage(_message.Message):
     __slots__ = ("prompt_tokens", "completion_tokens")

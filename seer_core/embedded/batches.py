@@ -63,7 +63,7 @@ class BatchMaker:
         )
 
     def _sample(self, rng: np.random.Generator, length: int) -> Sample:
-        """A sample whose answer is cut by the canvas in two of five cases where that can be, and fills it in one of 20."""
+        """A sample; where the canvas can cut answers it does so in two of five cases, and one in 20 fills it."""
         draw = rng.random()
         for _ in range(40):
             sample = draw_sample(rng)
@@ -114,6 +114,7 @@ def hole_weights(target: Ints, holes: NDArray[np.bool_], fill_id: int) -> Floats
     fill = (target == fill_id) & holes
     answer = (target != fill_id) & holes
     each = np.minimum(FILL_WEIGHT, FILL_TOTAL / np.maximum(fill.sum(1, keepdims=True), 1))
-    weight = np.where(fill, each, answer.astype(np.float32))
+    weight: Floats = np.where(fill, each, answer).astype(np.float32)
     total = weight.sum(1, keepdims=True)
-    return (weight / np.sqrt(np.maximum(total, 1.0))).astype(np.float32)
+    scaled: Floats = weight / np.sqrt(np.maximum(total, np.float32(1.0)))
+    return scaled

@@ -48,7 +48,7 @@ def orthogonalise(stack: Tensor) -> Tensor:
     """Newton-Schulz towards the nearest orthogonal matrix, for each of [n, rows, columns]."""
     a, b, c = COEFFICIENTS
     wide = stack.shape[1] > stack.shape[2]
-    x = stack.mT if wide else stack
+    x: Tensor = stack.mT if wide else stack
     x = x / (x.norm(dim=(1, 2), keepdim=True) + 1e-7)
     for _ in range(STEPS):
         gram = x @ x.mT

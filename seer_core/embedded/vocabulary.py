@@ -10,7 +10,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, pre_tokenizers
 from tokenizers.models import BPE
 from tokenizers.trainers import BpeTrainer
 
-from seer_core.embedded.scenes import Kind, WEIGHTS, draw_sample
+from seer_core.embedded.scenes import WEIGHTS, Kind, draw_sample
 
 SYSTEM = "Look and answer."
 CONTROLS = (

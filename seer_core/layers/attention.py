@@ -46,7 +46,9 @@ class Attention(nn.Module):
         mixed = scaled_dot_product_attention(
             query, keys, values, attn_mask=mask, enable_gqa=self.heads != self.kv_heads
         )
-        return self.o_proj(mixed.transpose(1, 2).flatten(2)), own  # [B, S, H * d] -> [B, S, D]
+        out: Tensor = self.o_proj(mixed.transpose(1, 2).flatten(2))  # [B, S, H * d] -> [B, S, D]
+        return out, own
 
     def _split(self, x: Tensor, heads: int) -> Tensor:
-        return x.unflatten(-1, (heads, self.head_size)).transpose(1, 2)  # [B, H, S, d]
+        split: Tensor = x.unflatten(-1, (heads, self.head_size))
+        return split.transpose(1, 2)  # [B, H, S, d]

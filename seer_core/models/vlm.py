@@ -12,7 +12,6 @@ from torch.nn.functional import interpolate
 from seer_core.models.decoder import Decoder
 from seer_core.models.projector import MlpProjector
 from seer_core.models.vision.siglip import SiglipTower
-from seer_core.preprocess.image import Size, unpad_margin
 from seer_core.prompt import EncodedPrompt, ImageViews, Prompt
 
 
@@ -49,7 +48,7 @@ class VisionLanguageModel(nn.Module):
     def merge(self, views: Tensor, image: ImageViews) -> Tensor:
         """[T, m, m, D] -> [image.tokens, D]: the base view, then the unpadded tile map, a newline after each row."""
         base, tiles = views[0].flatten(0, 1), views[1:]
-        return torch.cat((base, self._rows(join_tiles(tiles, image.grid), image.size_px, image.grid)))
+        return torch.cat((base, self._rows(join_tiles(tiles, image.grid), image.margin)))
 
     def splice(self, ids: Tensor, images: list[Tensor]) -> Tensor:
         """Token ids int64 [n] and image tokens [*, D] -> [P, D]."""
@@ -62,8 +61,8 @@ class VisionLanguageModel(nn.Module):
             start = place + 1
         return torch.cat((*parts, text[start:]))
 
-    def _rows(self, grid_map: Tensor, size_px: Size, grid: Size) -> Tensor:
-        left, top = unpad_margin(size_px, grid, grid_map.shape[1] // grid[0])
+    def _rows(self, grid_map: Tensor, margin: tuple[int, int]) -> Tensor:
+        left, top = margin
         height, width = grid_map.shape[:2]
         kept = grid_map[top : height - top, left : width - left]  # [rows, columns, D]
         newline = self.newline.expand(len(kept), 1, -1)
@@ -80,8 +79,9 @@ def pool_half(features: Tensor) -> Tensor:
     return pooled.permute(0, 2, 3, 1)
 
 
-def join_tiles(tiles: Tensor, grid: Size) -> Tensor:
+def join_tiles(tiles: Tensor, grid: tuple[int, int]) -> Tensor:
     """[T, m, m, D], rows first -> one map [rows * m, columns * m, D]."""
     columns, rows = grid
     side = tiles.shape[1]
-    return tiles.unflatten(0, (rows, columns)).transpose(1, 2).reshape(rows * side, columns * side, -1)
+    joined: Tensor = tiles.unflatten(0, (rows, columns)).transpose(1, 2).reshape(rows * side, columns * side, -1)
+    return joined

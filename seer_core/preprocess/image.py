@@ -74,9 +74,15 @@ def cut_views(image: Image.Image, tiling: Tiling) -> ImageViews:
         laid.crop((x * side, y * side, (x + 1) * side, (y + 1) * side)) for y in range(rows) for x in range(columns)
     ]
     pixels = np.stack([_normalise(view) for view in (whole, *tiles)])  # [T, C, S, S]
-    kept_columns, kept_rows = unpadded_extent(image.size, (columns, rows), tiling.side_tokens)
-    tokens = tiling.side_tokens**2 + kept_rows * (kept_columns + 1)
-    return ImageViews(pixels=pixels, size_px=image.size, grid=(columns, rows), tokens=tokens)
+    left, top = unpad_margin(image.size, (columns, rows), tiling.side_tokens)
+    kept_columns, kept_rows = columns * tiling.side_tokens - 2 * left, rows * tiling.side_tokens - 2 * top
+    return ImageViews(
+        pixels=pixels,
+        size_px=image.size,
+        grid=(columns, rows),
+        margin=(left, top),
+        tokens=tiling.side_tokens**2 + kept_rows * (kept_columns + 1),
+    )
 
 
 def best_canvas(size: Size, canvases: Sequence[Size]) -> Size:
@@ -90,14 +96,8 @@ def best_canvas(size: Size, canvases: Sequence[Size]) -> Size:
     return max(canvases, key=merit)
 
 
-def unpadded_extent(size: Size, grid: Size, side_tokens: int) -> Size:
-    """Columns and rows of the merged feature map that show the image and not the padding (LLaVA's `unpad_image`)."""
-    left, top = unpad_margin(size, grid, side_tokens)
-    return grid[0] * side_tokens - 2 * left, grid[1] * side_tokens - 2 * top
-
-
 def unpad_margin(size: Size, grid: Size, side_tokens: int) -> Size:
-    """Feature columns cut at each side and rows cut at top and bottom."""
+    """Feature columns cut at each side and rows cut at top and bottom (LLaVA's `unpad_image`)."""
     columns, rows = grid[0] * side_tokens, grid[1] * side_tokens
     width, height = size
     if width / height > columns / rows:
@@ -122,7 +122,6 @@ def _normalise(view: Image.Image) -> NDArray[np.float32]:
 
 
 def _flatten(image: Image.Image) -> Image.Image:
-    image.seek(0) if getattr(image, "n_frames", 1) > 1 else None
     if image.mode.startswith("I;16"):
         image = Image.fromarray((np.asarray(image) >> 8).astype(np.uint8))
     return image.convert("RGB")

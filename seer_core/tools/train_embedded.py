@@ -111,7 +111,7 @@ class Trainer:
         losses = cross_entropy(logits, target[holes], reduction="none") * weight[holes]
         loss = losses.sum() / weight.sum()
         pressed = self.recipe.penalty * min(1.0, max(0.0, (self.step - self.recipe.penalty_from_step) / 400))
-        (loss + pressed * mean_abs).backward()  # type: ignore[no-untyped-call]
+        (loss + pressed * mean_abs).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimiser in self.optimisers:
             optimiser.step()
@@ -199,7 +199,8 @@ def learning_rate(step: int, recipe: Recipe) -> float:
 def split_parameters(model: VisionLanguageModel) -> tuple[list[Tensor], list[Tensor]]:
     """Inner matrices for Muon; embeddings, head, norms, biases and the patch convolution for AdamW."""
     outer = ("decoder.embedding", "decoder.head", "tower.vision_model.embeddings")
-    matrices, rest = [], []
+    matrices: list[Tensor] = []
+    rest: list[Tensor] = []
     for name, parameter in model.named_parameters():
         inner = parameter.ndim == 2 and not name.startswith(outer)
         (matrices if inner else rest).append(parameter)
@@ -226,7 +227,7 @@ def write_skeleton(folder: Path) -> None:
     (folder / "siglip-tiny").mkdir(exist_ok=True)
     tower = {"model_type": "siglip", "vision_config": {"model_type": "siglip_vision_model", **TOWER}}
     (folder / "siglip-tiny" / "config.json").write_text(json.dumps(tower, indent=2) + "\n")
-    config = skeleton_config({name: tokenizer.token_to_id(name) for name in tokenizer.get_vocab()})
+    config = skeleton_config(tokenizer.get_vocab())
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
     empty = {"model.transformer.blocks.0.ff_proj.weight": torch.zeros(1)}
     save_file(empty, folder / "model.safetensors", metadata={"format": "pt"})

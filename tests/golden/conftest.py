@@ -41,7 +41,7 @@ def golden_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str
     @cache
     def write(family: str) -> Path:
         folder = tmp_path_factory.mktemp(family)
-        weights.write(family, str(folder))
+        weights.write(family, str(folder))  # type: ignore[no-untyped-call]
         return folder
 
     return write

@@ -52,7 +52,7 @@ def same(one: Outcome, other: Outcome) -> bool:
 
 
 @given(rows(), st.integers(0, 3), st.booleans(), st.integers(0, 2))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_a_row_answers_together_as_it_does_alone(group: list[Row], late: int, prefix_lm: bool, seed: int) -> None:
     decoder = random_decoder(seed)
     engine = make_engine(decoder, prefix_lm=prefix_lm)
@@ -65,7 +65,7 @@ def test_a_row_answers_together_as_it_does_alone(group: list[Row], late: int, pr
 
 
 @given(rows(), st.integers(0, 2))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_no_answer_holds_a_mask_or_an_end_or_more_than_was_asked_for(group: list[Row], seed: int) -> None:
     for row in group:
         outcome = run_alone(make_engine(random_decoder(seed)), row)
@@ -75,7 +75,7 @@ def test_no_answer_holds_a_mask_or_an_end_or_more_than_was_asked_for(group: list
 
 
 @given(rows(), st.integers(0, 2))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_early_exit_changes_the_steps_and_nothing_else(group: list[Row], seed: int) -> None:
     for row in group:
         early, full = (
@@ -90,7 +90,7 @@ def test_early_exit_changes_the_steps_and_nothing_else(group: list[Row], seed: i
 
 
 @given(rows(), st.integers(0, 2))
-@settings(max_examples=25)
+@settings(max_examples=15)
 def test_a_truncated_run_is_a_run_of_that_length_until_it_grows(group: list[Row], seed: int) -> None:
     for row in group:
         kept = min(row.forecast.length_tokens, row.sampling.max_tokens)

@@ -20,5 +20,6 @@ def test_every_module_has_a_docstring(texts: dict[str, str]) -> None:
 
 
 def test_every_folder_of_the_packages_is_a_package(texts: dict[str, str]) -> None:
-    folders = {name.rpartition("/")[0] for name in written(texts) if name.startswith(("seer_core/", "deployments/"))}
+    modules = [PurePosixPath(name) for name in written(texts) if name.startswith(("seer_core/", "deployments/"))]
+    folders = {str(folder) for module in modules for folder in module.parents if folder.name}
     assert sorted(folder for folder in folders if f"{folder}/__init__.py" not in texts) == []

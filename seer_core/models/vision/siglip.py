@@ -38,8 +38,8 @@ class SiglipTower(nn.Module):
         config = SiglipVisionConfig(**kept)
         config._attn_implementation = "sdpa"
         self.vision_model = SiglipVisionModel(config)
-        self.hidden_size: int = config.hidden_size
-        self.patches_per_side: int = config.image_size // config.patch_size
+        self.hidden_size: int = fields["hidden_size"]
+        self.patches_per_side: int = fields["image_size"] // fields["patch_size"]
 
     def forward(self, pixels: Tensor) -> Tensor:
         tower = self.vision_model

@@ -18,7 +18,6 @@ from tests.unit.engine.stage import (
     ROLES,
     SIZES,
     ScriptedDecoder,
-    decode,
     make_engine,
     make_row,
     outcome_of,
@@ -228,7 +227,7 @@ def test_a_prompt_that_is_no_number_fails_alone(prefix_lm: bool) -> None:
 
 
 class Choosy(ScriptedDecoder):
-    """Refuses every forward of more than one row, and any of a row whose prompt begins with 13."""
+    """Has room for one row at a time."""
 
     def embed(self, ids: torch.Tensor) -> torch.Tensor:
         if len(ids) > 1:
@@ -264,7 +263,6 @@ def test_a_tokenizer_that_fails_fails_its_row_only() -> None:
     decoder: Decoder = ScriptedDecoder([*spell("abc"), END])
     engine = Engine(decoder, ROLES, broken, EngineConfig())
     assert isinstance(run_dry(engine, [make_row("a", canvas=6)])["a"][-1].error, EngineError)
-    assert decode(spell("abc")) == "abc"
 
 
 def test_seeds_decide_sampled_answers() -> None:

@@ -23,7 +23,7 @@ def folder_with(path: Path, config: object, names: list[str]) -> Path:
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no checkpoint folder .*nowhere"):
+    with pytest.raises(ConfigError, match=r"no checkpoint folder .*nowhere"):
         inspect(tmp_path / "nowhere")
 
 
@@ -62,5 +62,3 @@ def test_a_process_that_only_prepares_prompts_loads_no_torch() -> None:
         "load_processor(CHECKPOINT); sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-

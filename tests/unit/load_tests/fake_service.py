@@ -18,12 +18,12 @@ from load_tests.target import Target
 
 
 class FakeService:
-    """Answers everything. `busy` are the request counts between which it has two workers; `fail_at` is refused."""
+    """Has two workers while its count of requests is in `busy`, and refuses those whose turn is in `refused`."""
 
-    def __init__(self, *, busy: range, fail_at: int | None = None) -> None:
+    def __init__(self, *, busy: range, refused: range = range(0)) -> None:
         self.requests = 0
         self._busy = busy
-        self._fail_at = fail_at
+        self._refused = refused
         self._lock = threading.Lock()
 
     @property
@@ -34,7 +34,7 @@ class FakeService:
         """Whether this request is answered."""
         with self._lock:
             self.requests += 1
-            return self.requests != self._fail_at
+            return self.requests not in self._refused
 
 
 class Speaker(seer_pb2_grpc.SeerServicer):
@@ -91,7 +91,7 @@ def serving(service: FakeService) -> Iterator[Target]:
     thread = threading.Thread(target=web.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     server = grpc.server(ThreadPoolExecutor(max_workers=8))
-    seer_pb2_grpc.add_SeerServicer_to_server(Speaker(service), server)
+    seer_pb2_grpc.add_SeerServicer_to_server(Speaker(service), server)  # type: ignore[no-untyped-call]
     reflection.enable_server_reflection(("seer.v1.Seer", reflection.SERVICE_NAME), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()

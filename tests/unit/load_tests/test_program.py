@@ -11,6 +11,7 @@ import psutil
 import pytest
 
 from load_tests.program import Program
+from load_tests.run import first_line
 
 DEAF_FAMILY = """
 import signal, subprocess, sys, time
@@ -34,9 +35,7 @@ def start(program: str, tmp_path: Path) -> Program:
 
 
 def read_pid(program: Program) -> int:
-    lines: list[str] = []
-    wait_until(lambda: bool(lines.extend(program.lines()) or lines))
-    return int(lines[0])
+    return int(first_line(program, "it said nothing"))
 
 
 def gone(pid: int) -> bool:

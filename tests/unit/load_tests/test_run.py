@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("locust")
-
 from load_tests.course import Course
 from load_tests.errors import LoadTestError
 from load_tests.run import Run
@@ -46,16 +44,13 @@ def test_every_arrival_is_answered_over_both_protocols_while_workers_come_and_go
     assert (tmp_path / "locust.html").read_text(encoding="utf-8").count("generate_stream") > 0
 
 
-@pytest.mark.parametrize("fail_at", [9, 10])
-def test_a_refused_request_fails_the_test_and_says_why(tmp_path: Path, fail_at: int) -> None:
-    course = run(FakeService(busy=range(6, 26), fail_at=fail_at), tmp_path)
+def test_refused_requests_and_workers_that_do_not_scale_fail_the_test(tmp_path: Path) -> None:
+    course = run(FakeService(busy=range(0), refused=range(9, 13)), tmp_path)
     assert len(course.answers) == 28
-    assert [fault for fault in course.faults() if fault.startswith("1 requests failed") and "full" in fault]
-
-
-def test_workers_that_do_not_scale_fail_the_test(tmp_path: Path) -> None:
-    course = run(FakeService(busy=range(0)), tmp_path)
-    assert course.faults() == ["workers went 1, expected 1 -> 2 -> 1"]
+    failed, unscaled = course.faults()
+    assert failed.startswith("4 requests failed")
+    assert "full" in failed
+    assert unscaled == "workers went 1, expected 1 -> 2 -> 1"
 
 
 def test_a_watcher_that_cannot_watch_is_an_error_with_its_last_words(tmp_path: Path) -> None:

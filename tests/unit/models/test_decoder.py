@@ -89,6 +89,7 @@ def test_taps_show_the_input_and_output_of_the_down_projection(decoder: Decoder)
     seen: dict[tuple[int, str], torch.Tensor] = {}
     hidden = decoder.embed(torch.randint(64, (1, 5)))
     out, _ = decoder.run(hidden, at(0, 5), observe=lambda layer, name, value: seen.update({(layer, name): value}))
-    torch.testing.assert_close(decoder.blocks[2].mlp.down_proj(seen[2, "product"]), seen[2, "mlp"])
+    down = decoder.get_submodule("blocks.2.mlp.down_proj")
+    torch.testing.assert_close(down(seen[2, "product"]), seen[2, "mlp"])
     assert torch.equal(seen[3, "hidden"], out)
     assert {name for _, name in seen} == {"gate", "product", "mlp", "hidden"}

@@ -1,7 +1,7 @@
-"""A pipeline taken apart whose model is a script: each prompt has a known answer length, each forecast a known boundary.
+"""Pipelines taken apart, whose model is a script: each prompt states its answer's length and the boundary to be seen.
 
-The script's model is honest: on a canvas too short for its answer it regrows, unless the prompt says `squeezes`; then it
-ends one token early, as a model trained on short canvases may.
+The scripted model is honest: on a canvas too short for its answer it regrows, unless the prompt says `squeezes`; then
+it ends one token early, as a model trained on short canvases may.
 """
 
 from __future__ import annotations

@@ -1,0 +1,129 @@
+"""The service of one configuration file on a small Ray of its own: start it, wait for it, end it without a trace."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+import urllib.error
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from deployments import process_tree
+from seer_core.errors import ConfigError
+
+ENVIRONMENT = {
+    "RAY_AUTH_MODE": "disabled",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    # Busy or slow machines need longer than Serve's five seconds to start a proxy.
+    "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",
+}
+OBJECT_STORE_BYTES = 256 * 2**20
+STOP_SERVE_S = 4.0
+STOP_PROCESSES_S = 3.0
+
+
+class LocalService:
+    """`config` is the content of a Serve configuration file. One at a time in a process."""
+
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._config = config
+        self._processes: set[process_tree.Process] = set()
+
+    @property
+    def url(self) -> str:
+        options = self._config["http_options"]
+        return f"http://{options['host']}:{options['port']}"
+
+    def start(self) -> None:
+        """Start Ray and Serve and submit the application. Raises ConfigError before anything is started."""
+        check(self._config)
+        _set_environment()
+        import ray
+        from ray.serve._private import api
+        from ray.serve.schema import ServeDeploySchema
+
+        ray.init(
+            address="local",
+            include_dashboard=False,
+            object_store_memory=OBJECT_STORE_BYTES,
+            log_to_driver=False,
+            logging_level=logging.WARNING,
+        )
+        schema = ServeDeploySchema.model_validate(self._config)
+        client = api.serve_start(
+            http_options=schema.http_options.model_dump(),
+            grpc_options=schema.grpc_options.model_dump(),
+            proxy_location=schema.proxy_location,
+        )
+        client.deploy_apps(schema)
+
+    def wait_ready(self, timeout_s: float) -> None:
+        """Return once a worker is warm. Raises ConfigError if the application cannot be deployed or is not in time."""
+        deadline_s = time.monotonic() + timeout_s
+        while not self._ready():
+            self._raise_if_failed()
+            if time.monotonic() > deadline_s:
+                raise ConfigError(f"the service was not ready within {timeout_s:.0f} s")
+            time.sleep(0.25)
+
+    def stop(self) -> None:
+        """End the service and every process it started."""
+        self._processes |= process_tree.descendants(os.getpid())
+        import ray
+        from ray.serve.context import _get_global_client
+
+        with suppress(Exception):
+            client = _get_global_client()
+            if client is not None:
+                client.shutdown(timeout_s=STOP_SERVE_S)
+        ray.shutdown()
+        process_tree.end(self._processes, STOP_PROCESSES_S)
+
+    def _ready(self) -> bool:
+        with suppress(urllib.error.URLError, OSError), urllib.request.urlopen(f"{self.url}/ready", timeout=5) as reply:
+            return bool(reply.status == 200)
+        return False
+
+    def _raise_if_failed(self) -> None:
+        from ray import serve
+
+        for name, application in serve.status().applications.items():
+            if application.status in ("DEPLOY_FAILED", "UNHEALTHY"):
+                raise ConfigError(f"application {name!r} could not be deployed: {application.message}")
+
+
+def read_config(path: Path, *, host: str | None, http_port: int | None, grpc_port: int | None) -> dict[str, Any]:
+    """The configuration file with the given address in place of its own. Raises ConfigError."""
+    try:
+        config = yaml.safe_load(path.read_text())
+    except (OSError, yaml.YAMLError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from error
+    if not isinstance(config, dict):
+        raise ConfigError(f"{path} holds no configuration")
+    http = {"host": "127.0.0.1", "port": 8000} | config.get("http_options", {})
+    grpc = {"port": 9000} | config.get("grpc_options", {})
+    http |= {name: value for name, value in (("host", host), ("port", http_port)) if value is not None}
+    grpc |= {} if grpc_port is None else {"port": grpc_port}
+    return config | {"http_options": http, "grpc_options": grpc}
+
+
+def check(config: dict[str, Any]) -> None:
+    """Raises ConfigError for application arguments that are wrong, before minutes are spent on starting them."""
+    from deployments.app import checked
+
+    for application in config.get("applications", []):
+        if application.get("import_path") == "deployments.app:build":
+            checked(application.get("args", {})).parts()
+
+
+def _set_environment() -> None:
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
+    root = str(Path(__file__).parent.parent)
+    known = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = f"{root}{os.pathsep}{known}" if known else root
