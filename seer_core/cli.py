@@ -131,12 +131,18 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
 def run_calibrate(options: argparse.Namespace) -> None:
     """A profile from the checkpoint's own untruncated runs on scenes."""
+    from seer_core.families.registry import inspect
+    from seer_core.pipeline import Pipeline
+    from seer_core.probe.profile import Profile
     from seer_core.probe.profile_file import save_profile
     from seer_core.tools.calibrate import calibrate
     from seer_core.tools.scenes import calibration_requests
 
+    # A profile that lies beside the weights may belong to others; what is fitted here needs none.
+    blank = Profile(fingerprint=inspect(options.model).fingerprint())
     requests = calibration_requests(options.count, options.canvases)
-    profile, report = calibrate(_pipeline(options), requests, layers=options.layers)
+    pipeline = Pipeline.load(options.model, profile=blank)
+    profile, report = calibrate(pipeline, requests, layers=options.layers)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     save_profile(profile, options.out)
     _print_fields(options, {"profile": str(options.out), **report})
