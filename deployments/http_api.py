@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.exceptions import HTTPException
 
 from deployments import replies
 from deployments.body_limit import BodyLimit
@@ -44,6 +45,7 @@ def http_api(service: Service) -> FastAPI:
     api.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     api.add_exception_handler(SeerError, _refused)
     api.add_exception_handler(RequestValidationError, _malformed)
+    api.add_exception_handler(HTTPException, _unroutable)
 
     @api.post("/v1/chat/completions")
     async def chat(question: ChatRequest, http: Request) -> Response:
@@ -134,3 +136,10 @@ async def _refused(http: Request, error: Exception) -> Response:
 async def _malformed(http: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     return await _refused(http, explain(error.errors(), ChatRequest))
+
+
+async def _unroutable(_: Request, error: Exception) -> Response:
+    """What the framework refuses on its own: no such path, a wrong method, a body in no known encoding."""
+    assert isinstance(error, HTTPException)
+    told = body(InvalidRequest(str(error.detail)), "")
+    return JSONResponse(told, status_code=error.status_code, headers=error.headers)

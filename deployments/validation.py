@@ -14,6 +14,7 @@ from seer_core.errors import InvalidRequest
 Model = TypeVar("Model", bound=BaseModel)
 
 TAGS = frozenset({"text", "image_url"})
+UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 
 UNSUPPORTED = frozenset(
     {
@@ -52,10 +53,10 @@ def parse(model: type[Model], value: object) -> Model:
 
 def explain(complaints: Sequence[Any], model: type[BaseModel]) -> InvalidRequest:
     """The first complaint in words. An unknown field is reported before a wrong value."""
-    complaint = min(complaints, key=lambda one: one["type"] != "extra_forbidden")
+    complaint = min(complaints, key=lambda one: one["type"] not in UNKNOWN)
     path = _path(complaint["loc"])
     field = ".".join(str(part) for part in path) or None
-    if complaint["type"] == "extra_forbidden":
+    if complaint["type"] in UNKNOWN:
         return InvalidRequest(_unknown(path, model), field=field)
     text = complaint["msg"].removeprefix("Value error, ")
     return InvalidRequest(f"{field}: {text}" if field else text, field=field)

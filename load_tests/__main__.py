@@ -58,7 +58,7 @@ def test(options: argparse.Namespace) -> int:
     with ExitStack() as stack:
         say("starting the service" if options.url is None else "waiting for the service")
         target, ray_address = _service(options, stack, logs)
-        rates = scenario.rates(solo_s(target, scenario))
+        rates = scenario.rates(solo_s(target, scenario.options))
         watcher = [sys.executable, "-m", "load_tests.watch", "--address", ray_address]
         course = Run(target, scenario, rates=rates, seed=options.seed, watcher=watcher, say=say).course(logs)
     locust_page = logs / "locust.html"

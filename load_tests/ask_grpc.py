@@ -5,6 +5,7 @@ The messages are learned from the service by reflection: a client needs nothing 
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import grpc
@@ -13,17 +14,17 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from load_tests.ask_http import fault_of_reason
+from load_tests.options import Options
 from load_tests.question import Question
 
 SERVICE = "seer.v1.Seer"
 
 
 class GrpcAsker:
-    """One channel for all calls. `max_tokens` and `budget_s` go with every question."""
+    """One channel for all calls. The options go with every question."""
 
-    def __init__(self, address: str, *, max_tokens: int, budget_s: float) -> None:
-        self._max_tokens = max_tokens
-        self._budget_s = budget_s
+    def __init__(self, address: str, options: Options) -> None:
+        self._options = options
         self._channel = grpc.insecure_channel(address)
         pool = DescriptorPool(ProtoReflectionDescriptorDatabase(self._channel))
         methods = pool.FindServiceByName(SERVICE).methods_by_name
@@ -45,7 +46,7 @@ class GrpcAsker:
     def generate(self, question: Question) -> str | None:
         """The fault of the answer, or None for a whole one."""
         try:
-            reply: Any = self._whole(self._message(question), timeout=self._budget_s + 10.0)
+            reply: Any = self._whole(self._message(question), timeout=self._options.timeout_s)
         except grpc.RpcError as error:
             return fault_of_call(error)
         return fault_of_reason(reply.outcome.finish_reason)
@@ -53,13 +54,13 @@ class GrpcAsker:
     def generate_stream(self, question: Question) -> str | None:
         """The same for a stream; one that ends without an outcome is at fault."""
         try:
-            chunks: list[Any] = list(self._stream(self._message(question), timeout=self._budget_s + 10.0))
+            chunks: list[Any] = list(self._stream(self._message(question), timeout=self._options.timeout_s))
         except grpc.RpcError as error:
             return fault_of_call(error)
         return fault_of_reason(chunks[-1].outcome.finish_reason if chunks else None)
 
     def _message(self, question: Question) -> Any:
-        request: Any = self._request(max_tokens=self._max_tokens, temperature=0.0, budget_s=self._budget_s)
+        request: Any = self._request(temperature=0.0, **asdict(self._options))
         request.messages.add(role="user", text=question.text, images=[question.png])
         return request
 

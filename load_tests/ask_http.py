@@ -8,6 +8,7 @@ from typing import Any
 
 import requests
 
+from load_tests.options import Options
 from load_tests.question import Question
 
 FINISHED = ("stop", "length")
@@ -16,10 +17,9 @@ FINISHED = ("stop", "length")
 class HttpAsker:
     """Each call uses a connection of its own, as independent callers do."""
 
-    def __init__(self, url: str, *, max_tokens: int, budget_s: float) -> None:
+    def __init__(self, url: str, options: Options) -> None:
         self._url = f"{url}/v1/chat/completions"
-        self._max_tokens = max_tokens
-        self._budget_s = budget_s
+        self._options = options
 
     def chat(self, question: Question) -> str | None:
         """The fault of the answer, or None for a whole one."""
@@ -39,12 +39,12 @@ class HttpAsker:
         picture = {"type": "image_url", "image_url": {"url": question.data_url}}
         body = {
             "messages": [{"role": "user", "content": [picture, {"type": "text", "text": question.text}]}],
-            "max_tokens": self._max_tokens,
+            "max_tokens": self._options.max_tokens,
             "temperature": 0,
             "stream": stream,
-            "seer": {"budget_s": self._budget_s},
+            "seer": {"truncate": self._options.truncate, "budget_s": self._options.budget_s},
         }
-        return requests.post(self._url, json=body, stream=stream, timeout=self._budget_s + 10.0)
+        return requests.post(self._url, json=body, stream=stream, timeout=self._options.timeout_s)
 
 
 def events(reply: requests.Response) -> Iterator[str]:

@@ -9,21 +9,21 @@ from collections.abc import Callable, Sequence
 from load_tests.ask_grpc import GrpcAsker
 from load_tests.ask_http import HttpAsker
 from load_tests.errors import LoadTestError
+from load_tests.options import Options
 from load_tests.question import Question, question
-from load_tests.scenario import Scenario
 from load_tests.target import Target
 
 ROUNDS = 3
 FIRST_NUMBER = 1_000_000
 
 
-def solo_s(target: Target, scenario: Scenario) -> float:
+def solo_s(target: Target, options: Options) -> float:
     """Seconds that one request takes alone: the median over both protocols, without the first of each.
 
     Raises LoadTestError if any of them fails.
     """
-    http = HttpAsker(target.url, max_tokens=scenario.max_tokens, budget_s=scenario.budget_s)
-    grpc = GrpcAsker(target.grpc, max_tokens=scenario.max_tokens, budget_s=scenario.budget_s)
+    http = HttpAsker(target.url, options)
+    grpc = GrpcAsker(target.grpc, options)
     try:
         return median_s([http.chat, grpc.generate], time.monotonic)
     finally:

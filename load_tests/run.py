@@ -67,8 +67,7 @@ class Run:
             grpc=self._target.grpc,
             start_s=start_s,
             arrivals=self._arrivals,
-            max_tokens=self._scenario.max_tokens,
-            budget_s=self._scenario.budget_s,
+            options=self._scenario.options,
             report=str(folder / "locust.html"),
         )
 

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from load_tests.errors import LoadTestError
+from load_tests.options import Options
 
 FOLDER = Path(__file__).parent / "scenarios"
 MAX_ARRIVALS = 2000
@@ -36,7 +37,7 @@ class Scenario:
     """`workers` is the expected course of the worker count, each change once.
 
     `max_rate` bounds what `load` may ask for, in arrivals per second. After the last arrival, answers and workers have
-    `settle_s` seconds to come to rest. Every request asks for `max_tokens` and allows `budget_s`.
+    `settle_s` seconds to come to rest. Every request asks for `options`.
     """
 
     name: str
@@ -44,8 +45,7 @@ class Scenario:
     workers: tuple[int, ...]
     max_rate: float
     settle_s: float
-    budget_s: float
-    max_tokens: int
+    options: Options
 
     def __post_init__(self) -> None:
         if not self.phases or not self.workers:
@@ -75,6 +75,7 @@ def parse_scenario(document: Any, name: str) -> Scenario:
     """A scenario from plain data. Raises LoadTestError."""
     try:
         phases = tuple(Phase(**phase) for phase in document.pop("phases"))
-        return Scenario(name=name, phases=phases, workers=tuple(document.pop("workers")), **document)
+        options = Options(**document.pop("options"))
+        return Scenario(name=name, phases=phases, workers=tuple(document.pop("workers")), options=options, **document)
     except (AttributeError, KeyError, TypeError) as error:
         raise LoadTestError(f"scenario {name} cannot be read: {error}") from error

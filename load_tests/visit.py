@@ -81,7 +81,7 @@ class HttpVisitor(Visitor):
     protocol = "http"
 
     def on_start(self) -> None:
-        asker = HttpAsker(self.visit.url, max_tokens=self.visit.max_tokens, budget_s=self.visit.budget_s)
+        asker = HttpAsker(self.visit.url, self.visit.options)
         self.asks = {"chat": asker.chat, "chat_stream": asker.chat_stream}
 
 
@@ -89,7 +89,7 @@ class GrpcVisitor(Visitor):
     protocol = "grpc"
 
     def on_start(self) -> None:
-        asker = GrpcAsker(self.visit.grpc, max_tokens=self.visit.max_tokens, budget_s=self.visit.budget_s)
+        asker = GrpcAsker(self.visit.grpc, self.visit.options)
         self.asks = {"generate": asker.generate, "generate_stream": asker.generate_stream}
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass
 
 from load_tests.arrivals import Arrival
+from load_tests.options import Options
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,8 +17,7 @@ class Visit:
     grpc: str
     start_s: float
     arrivals: tuple[Arrival, ...]
-    max_tokens: int
-    budget_s: float
+    options: Options
     report: str
 
     def line(self) -> str:
@@ -27,4 +27,5 @@ class Visit:
 def parse_visit(line: str) -> Visit:
     fields = json.loads(line)
     arrivals = tuple(Arrival(**arrival) for arrival in fields.pop("arrivals"))
-    return Visit(arrivals=arrivals, **fields)
+    options = Options(**fields.pop("options"))
+    return Visit(arrivals=arrivals, options=options, **fields)

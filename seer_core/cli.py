@@ -150,12 +150,15 @@ def run_calibrate(options: argparse.Namespace) -> None:
 
 def run_train(options: argparse.Namespace) -> None:
     """The embedded model's recipe, from the start or from where the folder's run stopped."""
+    from seer_core.tools.loss_curve import plot_loss
     from seer_core.tools.train_embedded import Recipe, Trainer
 
     steps = {} if options.steps is None else {"steps": options.steps}
     trainer = Trainer(Recipe(seed=options.seed, **steps), options.out)
     trainer.run()
-    _print_fields(options, {"checkpoint": str(options.out), "steps": trainer.step})
+    curve = options.out / "loss.png"
+    plot_loss(options.out / "log.jsonl", curve)
+    _print_fields(options, {"checkpoint": str(options.out), "steps": trainer.step, "loss_curve": str(curve)})
 
 
 def run_bench(options: argparse.Namespace) -> None:

@@ -34,12 +34,12 @@ MAX_SHAPES = SHAPE_COLUMNS * SHAPE_ROWS
 MAX_DIGITS = 30
 
 WEIGHTS: dict[Kind, float] = {
-    "digits": 0.24,
-    "list": 0.20,
-    "detail": 0.32,
-    "count": 0.09,
-    "which": 0.08,
-    "exists": 0.07,
+    "digits": 0.20,
+    "list": 0.09,
+    "detail": 0.37,
+    "count": 0.11,
+    "which": 0.10,
+    "exists": 0.13,
 }
 """How often each kind of question is asked. The length of the answer depends on the image in the first three."""
 

@@ -28,5 +28,6 @@ class RouterConfig:
         for name, value in (("max_waiting", self.max_waiting), ("max_group_rows", self.max_group_rows)):
             if value < 1:
                 raise ConfigError(f"{name} must be at least 1, not {value}", field=name)
-        if self.starving_s < 0 or self.step_s < 0:
-            raise ConfigError("starving_s and step_s must not be negative", field="starving_s")
+        for name, seconds in (("starving_s", self.starving_s), ("step_s", self.step_s)):
+            if seconds < 0:
+                raise ConfigError(f"{name} must not be negative, as {seconds} is", field=name)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from seer_core.errors import ConfigError
 from seer_core.probe.probe import ProbedCurve
+from seer_core.tools.picture import INK, picture
 from seer_core.types import Forecast
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, ANSWER, FILL, CUT = "#1f2933", "#1f6fb4", "#e8a33d", "#c0392b"
+ANSWER, FILL, CUT = "#1f6fb4", "#e8a33d", "#c0392b"
 
 
 def plot_curve(curve: ProbedCurve, path: Path, *, title: str = "") -> None:
@@ -26,31 +26,9 @@ def plot_curve(curve: ProbedCurve, path: Path, *, title: str = "") -> None:
 
     Raises `ConfigError` where matplotlib is not installed.
     """
-    try:
-        from matplotlib import rc_context
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ConfigError("pictures need matplotlib: install seer[plot]") from error
-    style = rc_context(
-        {
-            "font.family": "serif",
-            "font.size": 9,
-            "axes.edgecolor": INK,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.titlesize": 10,
-            "axes.titlelocation": "left",
-            "legend.frameon": False,
-            "legend.fontsize": 8,
-        }
-    )
-    with style:
-        panels = 1 if curve.evidence.scores is None else 2
-        figure = Figure(figsize=(6.4, 1.2 + 1.7 * panels), layout="constrained")
-        FigureCanvasAgg(figure)
+    panels = 1 if curve.evidence.scores is None else 2
+    with picture(path, size_in=(6.4, 1.2 + 1.7 * panels)) as figure:
         _draw(figure, curve, panels, title)
-        figure.savefig(path, dpi=200)
 
 
 def _draw(figure: Figure, curve: ProbedCurve, panels: int, title: str) -> None:

@@ -44,12 +44,14 @@ class Recipe:
     """Every number of a training run."""
 
     seed: int = 0
-    steps: int = 3000
+    steps: int = 2400
     scenes: int = 32
     canvases: int = 2
     muon_lr: float = 0.012
     adam_lr: float = 3e-3
     warm_up_steps: int = 100
+    settle_step: int = 700
+    settled_rate: float = 0.25
     penalty: float = 0.1
     penalty_layers: tuple[int, ...] = (1, 2)
     penalty_from_step: int = 400
@@ -88,17 +90,18 @@ class Trainer:
         bar = tqdm(total=self.recipe.steps, initial=self.step, unit="step", desc="training")
         with (self.folder / "log.jsonl").open("a") as log:
             while self.step < self.recipe.steps:
-                entry = self._step(self.maker.make(self.step))
+                entry = self.advance()
                 log.write(json.dumps(entry) + "\n")
-                self.step += 1
                 if self.step % self.recipe.save_every == 0 or self.step == self.recipe.steps:
                     log.flush()
-                    self._save()
+                    self.save()
                 bar.set_postfix(loss=f"{entry['loss']:.3f}", quiet=f"{entry['mean_abs']:.3f}")
                 bar.update()
         bar.close()
 
-    def _step(self, batch: Batch) -> dict[str, float]:
+    def advance(self) -> dict[str, float]:
+        """One step; what it measured."""
+        batch = self.maker.make(self.step)
         rate = learning_rate(self.step, self.recipe)
         for optimiser in self.optimisers:
             for group in optimiser.param_groups:
@@ -118,8 +121,9 @@ class Trainer:
             optimiser.zero_grad(set_to_none=True)
         self._average()
         hits = (logits.argmax(-1) == target[holes]).float().mean()
+        self.step += 1
         return {
-            "step": self.step,
+            "step": self.step - 1,
             "loss": loss.item(),
             "mean_abs": mean_abs.item(),
             "hit_rate": hits.item(),
@@ -133,7 +137,8 @@ class Trainer:
         for name, value in self.model.state_dict().items():
             self.average[name].lerp_(value, 1 - keep)
 
-    def _save(self) -> None:
+    def save(self) -> None:
+        """Write `state.pt`, and the averaged weights as the checkpoint."""
         state = {
             "step": self.step,
             "model": self.model.state_dict(),
@@ -191,9 +196,11 @@ def forward(model: VisionLanguageModel, batch: Batch, penalty_layers: tuple[int,
 
 
 def learning_rate(step: int, recipe: Recipe) -> float:
-    """Share of the peak rate: linear warm-up, then one long linear decay to nothing."""
+    """Share of the peak rate: warm-up, a fast decay to `settled_rate` at `settle_step`, a slow one to nothing."""
+    if step >= recipe.settle_step:
+        return recipe.settled_rate * (recipe.steps - step) / (recipe.steps - recipe.settle_step)
     warm = min(1.0, (step + 1) / recipe.warm_up_steps)
-    return warm * max(0.0, 1 - step / recipe.steps)
+    return warm * (1 - (1 - recipe.settled_rate) * step / recipe.settle_step)
 
 
 def split_parameters(model: VisionLanguageModel) -> tuple[list[Tensor], list[Tensor]]:

@@ -1,9 +1,8 @@
-"""The four deployments bound together in Ray's local testing mode: one process, the in-process dispatcher, no cluster."""
+"""The four deployments bound together in Ray's local testing mode: one process, no cluster."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,14 +13,14 @@ from tests.scripted import ScriptedParts
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[Any]:
+def service() -> Any:
     """The ingress' handle."""
     from ray import serve
 
     from deployments.app import AppArgs, assemble
 
     application = assemble(AppArgs(stall_s=5.0), ScriptedParts(step_s=0.002), local=True)
-    yield serve.run(application, _local_testing_mode=True)
+    return serve.run(application, _local_testing_mode=True)
 
 
 def asked(text: str, *, number: int = 0, budget_s: float = 20.0, decoding: Decoding | None = None) -> GenerationRequest:

@@ -67,7 +67,9 @@ def test_both_names_of_the_length_mean_the_same() -> None:
 
 
 def test_the_seer_object_steers_decoding() -> None:
-    sent = request(seer={"truncate": False, "steps_per_token": 0.5, "remasking": "entropy", "budget_s": 3, "priority": 2})
+    sent = request(
+        seer={"truncate": False, "steps_per_token": 0.5, "remasking": "entropy", "budget_s": 3, "priority": 2}
+    )
     assert (sent.decoding.truncate, sent.decoding.steps_per_token, sent.decoding.remasking) == (False, 0.5, "entropy")
     assert (sent.budget_s, sent.priority) == (3, 2)
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from load_tests.answer import Answer
 from load_tests.arrivals import arrivals
 from load_tests.course import Course
+from load_tests.options import Options
 from load_tests.scenario import Phase, Scenario
 
 SCENARIO = Scenario(
@@ -15,8 +16,7 @@ SCENARIO = Scenario(
     workers=(1, 2, 1),
     max_rate=6,
     settle_s=1,
-    budget_s=1,
-    max_tokens=8,
+    options=Options(max_tokens=8, truncate=True, budget_s=1),
 )
 GOOD = ((0.0, 1), (1.0, 1), (2.0, 2), (3.0, 2), (8.0, 1), (9.0, 1))
 

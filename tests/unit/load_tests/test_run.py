@@ -9,6 +9,7 @@ import pytest
 
 from load_tests.course import Course
 from load_tests.errors import LoadTestError
+from load_tests.options import Options
 from load_tests.run import Run
 from load_tests.scenario import Phase, Scenario
 from tests.unit.load_tests.fake_service import FakeService, serving
@@ -24,8 +25,7 @@ SCENARIO = Scenario(
     workers=(1, 2, 1),
     max_rate=20.0,
     settle_s=20.0,
-    budget_s=20.0,
-    max_tokens=8,
+    options=Options(max_tokens=8, truncate=True, budget_s=20.0),
 )
 
 

@@ -12,7 +12,8 @@ from load_tests.scenario import load_scenario, parse_scenario
 
 
 def document(**changes: Any) -> dict[str, Any]:
-    fixed = {"workers": [1, 2, 1], "max_rate": 6, "settle_s": 40, "budget_s": 120, "max_tokens": 64}
+    options = {"budget_s": 120, "max_tokens": 64, "truncate": False}
+    fixed = {"workers": [1, 2, 1], "max_rate": 6, "settle_s": 40, "options": options}
     return {**fixed, "phases": [{"name": "burst", "seconds": 10, "load": 2.0}], **changes}
 
 
@@ -53,7 +54,7 @@ def test_an_unknown_scenario_is_answered_with_the_known_ones() -> None:
 def test_a_scenario_may_lie_in_a_file_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(
-        "{workers: [1], max_rate: 1, settle_s: 1, budget_s: 1, max_tokens: 1,"
+        "{workers: [1], max_rate: 1, settle_s: 1, options: {budget_s: 1, max_tokens: 1, truncate: true},"
         " phases: [{name: quiet, seconds: 1, rate: 1}]}",
         encoding="utf-8",
     )

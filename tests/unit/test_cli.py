@@ -1,0 +1,103 @@
+"""The command line: its JSON, its pictures, and how it says what is wrong."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from seer_core.cli import main
+from seer_core.embedded import CHECKPOINT
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ASK = ["--image", str(EXAMPLES / "shapes.png"), "--prompt", "How many shapes are there?"]
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any], str]:
+    """Exit status, the last line as JSON, standard error."""
+    status = main([*arguments, "--json"])
+    printed = capsys.readouterr()
+    return status, json.loads(printed.out.splitlines()[-1]), printed.err
+
+
+def test_generate_prints_the_answer_and_its_account(capsys: pytest.CaptureFixture[str]) -> None:
+    status, fields, _ = run(capsys, "generate", *ASK)
+    assert status == 0
+    assert (fields["text"], fields["finish_reason"]) == ("5", "stop")
+    assert fields["usage"]["completion_tokens"] == 1
+    assert {"forecast_tokens", "canvas_tokens", "kept_tokens", "steps", "regrown"} <= fields.keys()
+    assert fields["forecast_tokens"] < fields["canvas_tokens"] == 64
+
+
+def test_generate_streams_plain_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["generate", *ASK]) == 0
+    assert capsys.readouterr().out == "5\n"
+
+
+def test_without_truncation_the_whole_canvas_is_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    _, fields, _ = run(capsys, "generate", *ASK, "--no-truncate", "--max-tokens", "16")
+    assert (fields["text"], fields["kept_tokens"], fields["detector"]) == ("5", 16, "none")
+
+
+def test_probe_shows_the_curve_and_draws_it(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    picture = tmp_path / "curve.png"
+    _, fields, _ = run(capsys, "probe", *ASK, "--plot", str(picture))
+    assert len(fields["sparsity"]) == fields["canvas_tokens"] == 64
+    assert fields["boundary"] < fields["kept_tokens"] <= 64
+    assert {"jump", "noise", "snr", "detector"} <= fields.keys()
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_evaluate_reports_every_score(capsys: pytest.CaptureFixture[str]) -> None:
+    _, fields, _ = run(capsys, "evaluate", "--count", "2", "--canvas", "16")
+    wanted = "count canvas exact_match_untruncated exact_match paired_agreement boundary_mae_tokens over_truncation"
+    assert {*wanted.split(), "over_truncation_after_repair", "regrow_rate"} <= fields.keys()
+    assert (fields["count"], fields["canvas"]) == (2, 16)
+
+
+def test_doctor_says_what_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
+    _, fields, _ = run(capsys, "doctor")
+    assert fields["embedded_model"] == "lavida_llada"
+    assert fields["can"]["generate"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["generate", "--prompt", "hi"], "needs an image"),
+        (["generate", "--image", __file__, "--prompt", "hi"], "not an image"),
+        (["generate", "--image", "nowhere.png", "--prompt", "hi"], "nowhere.png"),
+        (["generate", *ASK, "--model", "no/such/folder"], "no/such/folder"),
+        (["generate", *ASK, "--detector", "papper"], "did you mean 'paper'"),
+        (["generate", *ASK, "--max-tokens", "100000"], "100000"),
+    ],
+)
+def test_what_is_wrong_is_named_on_standard_error_and_in_json(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], named: str
+) -> None:
+    status, fields, complaint = run(capsys, *arguments)
+    assert status == 2
+    assert named in complaint
+    assert named in fields["error"]["message"]
+
+
+def test_a_renamed_weight_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    folder = tmp_path / "broken"
+    shutil.copytree(CHECKPOINT, folder)
+    tensors = load_file(folder / "model.safetensors")
+    tensors["model.oops"] = tensors.pop("model.image_newline")
+    save_file(tensors, folder / "model.safetensors")
+    status, _, complaint = run(capsys, "generate", *ASK, "--model", str(folder))
+    assert status == 2
+    assert "missing: newline" in complaint
+    assert "model.oops" in complaint
+
+
+@pytest.mark.parametrize("arguments", [["generate", *ASK, "--max-tokens", "-1"], ["generate", "--surprise"], ["fly"]])
+def test_malformed_command_lines_end_with_status_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(arguments)

@@ -1,0 +1,61 @@
+"""The recipe: learns, resumes to the same weights, and leaves a checkpoint the family's own loader takes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import torch
+
+from seer_core.embedded.muon import orthogonalise
+from seer_core.families.registry import load_model, load_processor
+from seer_core.tools.loss_curve import plot_loss, smoothed
+from seer_core.tools.train_embedded import Recipe, Trainer, learning_rate
+
+TINY = Recipe(steps=4, scenes=2, canvases=2, warm_up_steps=1, settle_step=2, save_every=2)
+
+
+def test_an_interrupted_run_ends_with_the_weights_of_an_uninterrupted_one(tmp_path: Path) -> None:
+    Trainer(TINY, tmp_path / "whole").run()
+    first = Trainer(TINY, tmp_path / "parts")
+    for _ in range(2):
+        first.advance()
+    first.save()
+    second = Trainer(TINY, tmp_path / "parts")
+    assert second.step == 2
+    second.run()
+    whole, parts = (load_model(tmp_path / name).state_dict() for name in ("whole", "parts"))
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+
+
+def test_a_run_leaves_a_whole_checkpoint_and_a_curve(tmp_path: Path) -> None:
+    Trainer(TINY, tmp_path).run()
+    losses = [json.loads(line)["loss"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert len(losses) == 4
+    assert losses[0] > 1
+    assert load_processor(tmp_path).rules.min_images == 1
+    plot_loss(tmp_path / "log.jsonl", tmp_path / "loss.png")
+    assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_rate_warms_up_settles_and_ends_at_nothing() -> None:
+    recipe = Recipe(steps=1000, warm_up_steps=10, settle_step=400, settled_rate=0.25)
+    rates = [learning_rate(step, recipe) for step in range(1001)]
+    assert rates[0] < rates[9]
+    assert rates[400] == 0.25
+    assert rates[1000] == 0
+    assert rates[10:] == sorted(rates[10:], reverse=True)
+
+
+def test_orthogonalised_updates_have_singular_values_near_one() -> None:
+    torch.manual_seed(0)
+    for shape in ((2, 16, 48), (2, 48, 16)):
+        values = torch.linalg.svdvals(orthogonalise(torch.randn(shape)))
+        assert values.min() > 0.5
+        assert values.max() < 1.3
+
+
+def test_smoothing_starts_with_what_there_is() -> None:
+    import numpy as np
+
+    assert smoothed(np.array([4.0, 2.0])).tolist() == [4.0, 3.0]
