@@ -62,7 +62,7 @@ def parser() -> argparse.ArgumentParser:
     calibrate.add_argument("--layers", type=int, nargs="+", default=[1, 2, 3], metavar="L")
     train = _command(commands, "train-embedded", run_train, "train the embedded model, or go on with a run")
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
-    train.add_argument("--steps", type=_positive, metavar="N")
+    train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
     train.add_argument("--seed", type=int, default=0)
     bench = _command(commands, "bench", run_bench, "measure what truncation saves here")
     bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
@@ -153,9 +153,8 @@ def run_train(options: argparse.Namespace) -> None:
     from seer_core.tools.loss_curve import plot_loss
     from seer_core.tools.train_embedded import Recipe, Trainer
 
-    steps = {} if options.steps is None else {"steps": options.steps}
-    trainer = Trainer(Recipe(seed=options.seed, **steps), options.out)
-    trainer.run()
+    trainer = Trainer(Recipe(seed=options.seed), options.out)
+    trainer.run(options.until)
     curve = options.out / "loss.png"
     plot_loss(options.out / "log.jsonl", curve)
     _print_fields(options, {"checkpoint": str(options.out), "steps": trainer.step, "loss_curve": str(curve)})

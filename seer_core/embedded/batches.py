@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 FILL_WEIGHT = 0.25
-FILL_TOTAL = 6.0
+FILL_TOTAL = 2.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +40,15 @@ class Batch:
 class BatchMaker:
     """Draws batch `step` of a run; the same seed and step give the same batch."""
 
-    def __init__(
-        self, processor: Processor, roles: TokenRoles, turn_end_id: int, *, seed: int, scenes: int, canvases: int
-    ) -> None:
-        self.processor, self.roles, self.turn_end_id = processor, roles, turn_end_id
-        self.seed, self.scenes, self.canvases = seed, scenes, canvases
+    def __init__(self, processor: Processor, roles: TokenRoles, turn_end_id: int, *, seed: int) -> None:
+        self.processor, self.roles, self.turn_end_id, self.seed = processor, roles, turn_end_id, seed
 
-    def make(self, step: int) -> Batch:
-        """One batch; all its canvases have the same length."""
+    def make(self, step: int, *, scenes: int, canvases: int) -> Batch:
+        """One batch of `scenes` prompts with `canvases` canvases each; all canvases have the same length."""
         rng = np.random.default_rng((self.seed, step))
         length = canvas_length(rng)
-        samples = [self._sample(rng, length) for _ in range(self.scenes)]
-        targets = np.stack([self._target(sample, length) for sample in samples for _ in range(self.canvases)])
+        samples = [self._sample(rng, length) for _ in range(scenes)]
+        targets = np.stack([self._target(sample, length) for sample in samples for _ in range(canvases)])
         holes = np.stack([draw_holes(rng, length) for _ in targets])
         prompts = [self._prompt(rng, sample) for sample in samples]
         return Batch(
@@ -91,9 +88,9 @@ class BatchMaker:
 def canvas_length(rng: np.random.Generator) -> int:
     """8 to 256 tokens, most of them short, where there is most to learn."""
     draw = rng.random()
-    if draw < 0.7:
+    if draw < 0.75:
         return int(rng.integers(8, 73))
-    return int(rng.integers(64, 129)) if draw < 0.92 else int(rng.integers(128, 257))
+    return int(rng.integers(64, 129)) if draw < 0.93 else int(rng.integers(128, 257))
 
 
 def draw_holes(rng: np.random.Generator, length: int) -> NDArray[np.bool_]:
@@ -110,11 +107,11 @@ def draw_holes(rng: np.random.Generator, length: int) -> NDArray[np.bool_]:
 
 
 def hole_weights(target: Ints, holes: NDArray[np.bool_], fill_id: int) -> Floats:
-    """Weights [rows, N]: 1 on the answer and its end, little on the fill, and no row drowns the others."""
+    """Weights [rows, N]: 1 on the answer and its end, little on the fill, and no long answer drowns the short ones."""
     fill = (target == fill_id) & holes
     answer = (target != fill_id) & holes
     each = np.minimum(FILL_WEIGHT, FILL_TOTAL / np.maximum(fill.sum(1, keepdims=True), 1))
     weight: Floats = np.where(fill, each, answer).astype(np.float32)
     total = weight.sum(1, keepdims=True)
-    scaled: Floats = weight / np.sqrt(np.maximum(total, np.float32(1.0)))
+    scaled: Floats = weight / np.maximum(total, np.float32(1.0)) ** np.float32(0.75)
     return scaled

@@ -114,7 +114,8 @@ def _ask_detail(rng: np.random.Generator, scene: Scene) -> tuple[str, str]:
 def _ask_count(rng: np.random.Generator, scene: Scene) -> tuple[str, str]:
     if rng.random() < 0.4:
         return "How many shapes are there?", str(len(scene.shapes))
-    colour = _mentioned(rng, scene)[0]
+    shown = [colour for colour, _ in scene.shapes] or list(COLOURS)
+    colour = str(rng.choice(shown))
     return f"How many shapes are {colour}?", str(sum(c == colour for c, _ in scene.shapes))
 
 
@@ -125,8 +126,14 @@ def _ask_which(rng: np.random.Generator, scene: Scene) -> tuple[str, str]:
 
 
 def _ask_exists(rng: np.random.Generator, scene: Scene) -> tuple[str, str]:
-    pair = _mentioned(rng, scene) if rng.random() < 0.5 else _any_pair(rng)
-    return f"Is there a {pair[0]} {pair[1]}?", "yes" if pair in scene.shapes else "no"
+    side = int(rng.integers(2))
+    known = (tuple(COLOURS), SHAPES)[side]
+    shown = {pair[side] for pair in scene.shapes}
+    # Half the answers are "no", as far as the scene leaves something out.
+    wanted = rng.random() < 0.5
+    pool = [word for word in known if (word in shown) == wanted] or list(known)
+    word = str(rng.choice(pool))
+    return f"Is there a {word}{' shape' if side == 0 else ''}?", "yes" if word in shown else "no"
 
 
 _ASK = {
@@ -137,16 +144,6 @@ _ASK = {
     "which": _ask_which,
     "exists": _ask_exists,
 }
-
-
-def _mentioned(rng: np.random.Generator, scene: Scene) -> tuple[str, str]:
-    if not scene.shapes:
-        return _any_pair(rng)
-    return scene.shapes[int(rng.integers(len(scene.shapes)))]
-
-
-def _any_pair(rng: np.random.Generator) -> tuple[str, str]:
-    return str(rng.choice(list(COLOURS))), str(rng.choice(SHAPES))
 
 
 def _draw_shape(

@@ -40,23 +40,45 @@ TOWER = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """A stretch of steps: scenes a step, canvases a scene, and the share of the peak rates, from first to last step."""
+
+    steps: int
+    scenes: int
+    canvases: int
+    rate_from: float
+    rate_to: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """Every number of a training run."""
+    """Every number of a training run. Many canvases a scene teach to see; many scenes teach to answer in one word."""
 
     seed: int = 0
-    steps: int = 2400
-    scenes: int = 32
-    canvases: int = 2
+    phases: tuple[Phase, ...] = (
+        Phase(steps=1000, scenes=32, canvases=2, rate_from=1.0, rate_to=0.25),
+        Phase(steps=1600, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
+    )
     muon_lr: float = 0.012
     adam_lr: float = 3e-3
     warm_up_steps: int = 100
-    settle_step: int = 700
-    settled_rate: float = 0.25
     penalty: float = 0.1
     penalty_layers: tuple[int, ...] = (1, 2)
     penalty_from_step: int = 400
     average: float = 0.998
     save_every: int = 100
+
+    @property
+    def steps(self) -> int:
+        return sum(phase.steps for phase in self.phases)
+
+    def at(self, step: int) -> tuple[Phase, int]:
+        """The phase of a step, and the step's number in it."""
+        for phase in self.phases:
+            if step < phase.steps:
+                return phase, step
+            step -= phase.steps
+        return self.phases[-1], self.phases[-1].steps
 
 
 class Trainer:
@@ -76,8 +98,6 @@ class Trainer:
             info.roles,
             info.local["turn_end_id"],
             seed=recipe.seed,
-            scenes=recipe.scenes,
-            canvases=recipe.canvases,
         )
         self.average = {name: value.detach().clone() for name, value in self.model.state_dict().items()}
         matrices, rest = split_parameters(self.model)
@@ -85,14 +105,15 @@ class Trainer:
         self.step = 0
         self._resume()
 
-    def run(self) -> None:
-        """Train to the last step, saving on the way; a second call after an interruption goes on from there."""
-        bar = tqdm(total=self.recipe.steps, initial=self.step, unit="step", desc="training")
+    def run(self, until: int | None = None) -> None:
+        """Train to step `until` (the last one), saving on the way; an interrupted run goes on from its last save."""
+        last = self.recipe.steps if until is None else min(until, self.recipe.steps)
+        bar = tqdm(total=last, initial=self.step, unit="step", desc="training")
         with (self.folder / "log.jsonl").open("a") as log:
-            while self.step < self.recipe.steps:
+            while self.step < last:
                 entry = self.advance()
                 log.write(json.dumps(entry) + "\n")
-                if self.step % self.recipe.save_every == 0 or self.step == self.recipe.steps:
+                if self.step % self.recipe.save_every == 0 or self.step == last:
                     log.flush()
                     self.save()
                 bar.set_postfix(loss=f"{entry['loss']:.3f}", quiet=f"{entry['mean_abs']:.3f}")
@@ -101,7 +122,8 @@ class Trainer:
 
     def advance(self) -> dict[str, float]:
         """One step; what it measured."""
-        batch = self.maker.make(self.step)
+        phase, _ = self.recipe.at(self.step)
+        batch = self.maker.make(self.step, scenes=phase.scenes, canvases=phase.canvases)
         rate = learning_rate(self.step, self.recipe)
         for optimiser in self.optimisers:
             for group in optimiser.param_groups:
@@ -196,11 +218,10 @@ def forward(model: VisionLanguageModel, batch: Batch, penalty_layers: tuple[int,
 
 
 def learning_rate(step: int, recipe: Recipe) -> float:
-    """Share of the peak rate: warm-up, a fast decay to `settled_rate` at `settle_step`, a slow one to nothing."""
-    if step >= recipe.settle_step:
-        return recipe.settled_rate * (recipe.steps - step) / (recipe.steps - recipe.settle_step)
+    """Share of the peak rate: warm-up at the very start, a straight line within each phase."""
+    phase, inside = recipe.at(step)
     warm = min(1.0, (step + 1) / recipe.warm_up_steps)
-    return warm * (1 - (1 - recipe.settled_rate) * step / recipe.settle_step)
+    return warm * (phase.rate_from + (phase.rate_to - phase.rate_from) * inside / phase.steps)
 
 
 def split_parameters(model: VisionLanguageModel) -> tuple[list[Tensor], list[Tensor]]:

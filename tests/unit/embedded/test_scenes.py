@@ -61,8 +61,8 @@ def told_again(sample: Sample) -> str:
     if prompt.startswith("How many"):
         colour = prompt.split()[-1].rstrip("?")
         return str(len(shapes) if colour == "there" else sum(shape.startswith(colour + " ") for shape in shapes))
-    if found := re.fullmatch(r"Is there a (.+)\?", prompt):
-        return "yes" if found[1] in shapes else "no"
+    if found := re.fullmatch(r"Is there a (\w+)( shape)?\?", prompt):
+        return "yes" if any(found[1] in shape.split() for shape in shapes) else "no"
     if found := re.fullmatch(r"What is shape (\d)\?", prompt):
         place = int(found[1])
         return f"a {shapes[place - 1]}" if place <= len(shapes) else "none"

@@ -10,17 +10,21 @@ import torch
 from seer_core.embedded.muon import orthogonalise
 from seer_core.families.registry import load_model, load_processor
 from seer_core.tools.loss_curve import plot_loss, smoothed
-from seer_core.tools.train_embedded import Recipe, Trainer, learning_rate
+from seer_core.tools.train_embedded import Phase, Recipe, Trainer, learning_rate
 
-TINY = Recipe(steps=4, scenes=2, canvases=2, warm_up_steps=1, settle_step=2, save_every=2)
+TINY = Recipe(
+    phases=(
+        Phase(steps=2, scenes=2, canvases=2, rate_from=1.0, rate_to=0.5),
+        Phase(steps=2, scenes=3, canvases=1, rate_from=0.5, rate_to=0.0),
+    ),
+    warm_up_steps=1,
+    save_every=2,
+)
 
 
 def test_an_interrupted_run_ends_with_the_weights_of_an_uninterrupted_one(tmp_path: Path) -> None:
     Trainer(TINY, tmp_path / "whole").run()
-    first = Trainer(TINY, tmp_path / "parts")
-    for _ in range(2):
-        first.advance()
-    first.save()
+    Trainer(TINY, tmp_path / "parts").run(until=2)
     second = Trainer(TINY, tmp_path / "parts")
     assert second.step == 2
     second.run()
@@ -38,13 +42,14 @@ def test_a_run_leaves_a_whole_checkpoint_and_a_curve(tmp_path: Path) -> None:
     assert (tmp_path / "loss.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_rate_warms_up_settles_and_ends_at_nothing() -> None:
-    recipe = Recipe(steps=1000, warm_up_steps=10, settle_step=400, settled_rate=0.25)
-    rates = [learning_rate(step, recipe) for step in range(1001)]
+def test_the_rate_warms_up_falls_within_each_phase_and_ends_at_nothing() -> None:
+    recipe = Recipe(warm_up_steps=10)
+    first, second = recipe.phases
+    rates = [learning_rate(step, recipe) for step in range(recipe.steps + 1)]
     assert rates[0] < rates[9]
-    assert rates[400] == 0.25
-    assert rates[1000] == 0
-    assert rates[10:] == sorted(rates[10:], reverse=True)
+    assert rates[10 : first.steps] == sorted(rates[10 : first.steps], reverse=True)
+    assert rates[first.steps] == second.rate_from
+    assert rates[recipe.steps] == 0
 
 
 def test_orthogonalised_updates_have_singular_values_near_one() -> None:
