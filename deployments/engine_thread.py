@@ -21,6 +21,7 @@ log = logging.getLogger("ray.serve")
 Deliver = Callable[[list[Delta]], None]
 REMEMBERED_CANCELS = 4096
 IDLE_POLL_S = 0.5
+CLOSE_S = 3.0
 
 
 class EngineRow(Protocol):
@@ -80,7 +81,7 @@ class EngineThread:
     def close(self) -> None:
         """End the thread after the step that runs."""
         self._commands.put(None)
-        self._thread.join(timeout=10.0)
+        self._thread.join(timeout=CLOSE_S)
 
     def _loop(self) -> None:
         while self._obey():

@@ -21,8 +21,15 @@ from load_tests.target import Target
 CONFIG = Path(__file__).parent / "serve_config.yaml"
 READY_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 20.0
-ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0", "OMP_NUM_THREADS": "1", "RAY_ADDRESS": ""}
-"""One thread a process: on few cores, replicas that fight over them measure the fight."""
+ENVIRONMENT = {
+    "RAY_AUTH_MODE": "disabled",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ADDRESS": "",
+    # On few cores, replicas that fight over them measure the fight.
+    "OMP_NUM_THREADS": "1",
+    # Ray runs replicas at 15: whatever else this machine does would be measured too.
+    "RAY_worker_niceness": "0",
+}
 
 
 @contextmanager
@@ -71,7 +78,7 @@ def ray_address(program: Program) -> str:
     """The address of the Ray cluster that `program` started, as its processes carry it. Raises LoadTestError."""
     for process in program.family():
         with suppress(psutil.NoSuchProcess):
-            found = re.search(r"--gcs-address=(\S+)", " ".join(process.cmdline()))
+            found = re.search(r"--gcs-address=([\w.:\[\]-]+)", " ".join(process.cmdline()))
             if found:
                 return found[1]
     raise LoadTestError("the service runs, but its Ray cluster was not found among its processes")

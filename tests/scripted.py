@@ -75,7 +75,7 @@ class Speech:
 
 @dataclass
 class ScriptedEngine:
-    """Says one word of every row a step. The word BOOM fails its row, CRASH the whole step, FREEZE blocks for 60 s."""
+    """Says one word of every row a step. The word BOOM fails its row, CRASH the whole step, FREEZE blocks for 2 s."""
 
     max_rows: int
     step_s: float = 0.0
@@ -108,7 +108,7 @@ class ScriptedEngine:
         if word == "CRASH":
             raise RuntimeError("the step crashed")
         if word == "FREEZE":
-            time.sleep(60)
+            time.sleep(2.0)
         if word == "BOOM":
             return Delta(id=speech.row.id, text="", error=InvalidRequest("boom", field="messages"))
         speech.spoken += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable
 from typing import Any
 
 import httpx
@@ -12,9 +11,7 @@ import pytest
 
 from tests.e2e.scene import data_url, question
 
-pytestmark = pytest.mark.usefixtures("alive")
-
-Alive = Callable[[], None]
+pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("alive")]
 
 
 def post(http: httpx.Client, *, image: bytes | None = None, prompt: str | None = None, **fields: Any) -> httpx.Response:
@@ -34,9 +31,13 @@ def error(response: httpx.Response, status: int) -> dict[str, Any]:
 
 
 def huge_png(side_px: int) -> bytes:
-    """The header of a PNG of side_px x side_px, and no pixels."""
-    header = b"IHDR" + struct.pack(">IIBBBBB", side_px, side_px, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + header + struct.pack(">I", zlib.crc32(header))
+    """A PNG that says it has side_px x side_px pixels, and has next to none."""
+    header = struct.pack(">IIBBBBB", side_px, side_px, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(100)))
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def test_no_image_where_one_is_needed(http: httpx.Client) -> None:

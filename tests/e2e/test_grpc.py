@@ -17,7 +17,7 @@ from deployments.proto import seer_pb2, seer_pb2_grpc
 from tests.e2e.conftest import ROOT, RunningService
 from tests.e2e.scene import MAX_TOKENS, expected, question
 
-pytestmark = pytest.mark.usefixtures("alive")
+pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("alive")]
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ import pytest
 from tests.e2e.conftest import RunningService
 from tests.e2e.scene import MAX_TOKENS, data_url, expected, question
 
+pytestmark = pytest.mark.timeout(300)
+
 MODEL = "seer-embedded"
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
+import pytest
 
 from tests.e2e.conftest import RunningService
 from tests.e2e.scene import MAX_TOKENS, data_url, expected, question
+
+pytestmark = pytest.mark.timeout(300)
 
 
 def replica(service: RunningService, deployment: str) -> int:
@@ -24,14 +28,17 @@ def replica(service: RunningService, deployment: str) -> int:
 def ask(http: httpx.Client) -> httpx.Response:
     image, prompt = question()
     parts = [{"type": "image_url", "image_url": {"url": data_url(image)}}, {"type": "text", "text": prompt}]
-    body = {"messages": [{"role": "user", "content": parts}], "max_tokens": MAX_TOKENS}
-    return http.post("/v1/chat/completions", json=body, timeout=120.0)
+    body = {"messages": [{"role": "user", "content": parts}], "max_tokens": MAX_TOKENS, "seer": {"budget_s": 200}}
+    return http.post("/v1/chat/completions", json=body, timeout=250.0)
 
 
-def test_a_killed_worker_costs_no_request(service: RunningService, http: httpx.Client) -> None:
+@pytest.mark.parametrize("deployment", ["Worker", "Router", "Probe"])
+def test_a_killed_replica_costs_no_request(service: RunningService, http: httpx.Client, deployment: str) -> None:
+    victim = replica(service, deployment)
     with ThreadPoolExecutor(4) as pool:
         asked = [pool.submit(ask, http) for _ in range(4)]
-        os.kill(replica(service, "Worker"), signal.SIGKILL)
+        time.sleep(0.15)
+        os.kill(victim, signal.SIGKILL)
         answers = [one.result() for one in asked]
     assert [answer.status_code for answer in answers] == [200] * 4
     assert {answer.json()["choices"][0]["message"]["content"] for answer in answers} == {expected().text}

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import subprocess
 
+import pytest
+
 from tests.e2e.conftest import RunningService, stop
 
 
+@pytest.mark.timeout(300)
 def test_ctrl_c_ends_everything_within_ten_seconds(service: RunningService) -> None:
     below = service.processes()
     assert len(below) > 5
