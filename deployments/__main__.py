@@ -17,19 +17,21 @@ from seer_core.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
 READY_TIMEOUT_S = 300.0
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def main() -> int:
     """Exit code 0 after Ctrl-C, 2 where the configuration is wrong or the service does not start."""
     arguments = _parser().parse_args()
     started_s = time.monotonic()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    _listen()
     service = None
     try:
         address = {"host": arguments.host, "http_port": arguments.http_port, "grpc_port": arguments.grpc_port}
         config = read_config(arguments.config, **address)
         service = LocalService(config)
         service.start()
+        _listen()  # again: Ray has put its own handlers in place
         service.wait_ready(READY_TIMEOUT_S)
         _greet(service.url, config["grpc_options"]["port"], time.monotonic() - started_s)
         threading.Event().wait()
@@ -44,9 +46,15 @@ def main() -> int:
     return 0
 
 
+def _listen() -> None:
+    """Both signals end the service. SIGINT too must be asked for: a shell's background jobs are born deaf to it."""
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.default_int_handler)
+
+
 def _stop(service: LocalService) -> None:
     """A second Ctrl-C must not leave half of it running."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     service.stop()
 

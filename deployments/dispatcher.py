@@ -12,6 +12,8 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, Protocol
 
+from ray.serve.exceptions import DeploymentUnavailableError
+
 from deployments import remote
 from deployments.job import Job
 from seer_core.types import Delta
@@ -127,7 +129,10 @@ class ServeDispatcher:
         await self._worker.broadcast("cancel", list(ids)).results_async(timeout_s=5.0, return_exceptions=True)
 
     async def ready(self) -> bool:
-        answers = await self._worker.broadcast("ready").results_async(timeout_s=2.0, return_exceptions=True)
+        try:
+            answers = await self._worker.broadcast("ready").results_async(timeout_s=2.0, return_exceptions=True)
+        except (DeploymentUnavailableError, TimeoutError):
+            return False
         return any(answer is True for answer in answers)
 
 

@@ -108,8 +108,8 @@ class Ingress:
         """Whether a worker could start on a request now."""
         try:
             return bool(await remote.answer(self._router.ready.remote(), READY_TIMEOUT_S))
-        except Exception:
-            log.warning("the router does not answer", exc_info=True)
+        except Exception as error:
+            log.warning("the router does not answer: %s", error)
             return False
 
     def _told(self, request: GenerationRequest, error: Exception) -> SeerError:

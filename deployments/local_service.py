@@ -23,7 +23,7 @@ ENVIRONMENT = {
     "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",
 }
 OBJECT_STORE_BYTES = 256 * 2**20
-STOP_SERVE_S = 4.0
+STOP_SERVE_S = 3.0
 STOP_PROCESSES_S = 3.0
 
 
@@ -32,7 +32,7 @@ class LocalService:
 
     def __init__(self, config: dict[str, Any]) -> None:
         self._config = config
-        self._processes: set[process_tree.Process] = set()
+        self._started = False
 
     @property
     def url(self) -> str:
@@ -43,6 +43,7 @@ class LocalService:
         """Start Ray and Serve and submit the application. Raises ConfigError before anything is started."""
         check(self._config)
         _set_environment()
+        self._started = True
         import ray
         from ray.serve._private import api
         from ray.serve.schema import ServeDeploySchema
@@ -72,17 +73,20 @@ class LocalService:
             time.sleep(0.25)
 
     def stop(self) -> None:
-        """End the service and every process it started."""
-        self._processes |= process_tree.descendants(os.getpid())
+        """End the service and every process it started. Does nothing where nothing was started."""
+        if not self._started:
+            return
+        processes = process_tree.descendants(os.getpid())
         import ray
         from ray.serve.context import _get_global_client
 
+        logging.getLogger("ray.serve").setLevel(logging.ERROR)
         with suppress(Exception):
             client = _get_global_client()
             if client is not None:
                 client.shutdown(timeout_s=STOP_SERVE_S)
         ray.shutdown()
-        process_tree.end(self._processes, STOP_PROCESSES_S)
+        process_tree.end(processes, STOP_PROCESSES_S)
 
     def _ready(self) -> bool:
         with suppress(urllib.error.URLError, OSError), urllib.request.urlopen(f"{self.url}/ready", timeout=5) as reply:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -59,3 +61,14 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
 def test_the_served_name_is_the_folder_s_or_the_given() -> None:
     assert checked({}).parts().model_name == "seer-embedded"
     assert checked({"model_name": "mine"}).parts().model_name == "mine"
+
+
+def test_a_wrong_configuration_ends_the_program_without_starting_ray(tmp_path: Path) -> None:
+    config = yaml.safe_load((ROOT / "serve_config.yaml").read_text())
+    config["applications"][0]["args"] = {"model": "/nowhere"}
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
+    command = [sys.executable, "-m", "deployments", "--config", str(tmp_path / "config.yaml")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: there is no checkpoint in /nowhere: config.json is missing\n"
+    assert done.stdout == ""

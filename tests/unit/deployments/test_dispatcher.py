@@ -9,6 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from ray.serve._private.common import DeploymentID
+from ray.serve.exceptions import DeploymentUnavailableError
 
 from deployments.dispatcher import LocalDispatcher, RowLedger, ServeDispatcher
 from deployments.job import Job
@@ -45,6 +47,10 @@ class Answers:
 
     async def results_async(self, **_: Any) -> list[Any]:
         return self.answers
+
+
+def unavailable(*_: Any) -> Answers:
+    raise DeploymentUnavailableError(DeploymentID(name="Worker", app_name="seer"))
 
 
 class Handle:
@@ -119,6 +125,12 @@ async def test_one_warm_worker_is_enough(answers: list[Any], ready: bool) -> Non
     handle = Handle()
     handle.answers = answers
     assert await ServeDispatcher(handle, stall_s=5.0).ready() is ready
+
+
+async def test_workers_that_are_not_deployed_yet_are_not_ready() -> None:
+    handle = Handle()
+    handle.broadcast = unavailable  # type: ignore[assignment,method-assign]
+    assert await ServeDispatcher(handle, stall_s=5.0).ready() is False
 
 
 async def test_waiting_for_a_free_row_ends_when_one_is_freed_or_after_a_while() -> None:
