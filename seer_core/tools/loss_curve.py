@@ -14,12 +14,12 @@ SMOOTH_STEPS = 25
 
 
 def plot_loss(log: Path, path: Path) -> None:
-    """Draw `log` (JSON lines with `step`, `loss`, `mean_abs`) to `path`; the last line of a step counts."""
+    """Draw `log` (JSON lines with `step`, `loss`, `effort`) to `path`; the last line of a step counts."""
     rows = {row["step"]: row for row in map(json.loads, log.read_text().splitlines())}
     steps = np.array(sorted(rows))
     with picture(path, size_in=(6.4, 4.2)) as figure:
         upper, lower = figure.subplots(2, 1, sharex=True)
-        for axes, name, label in ((upper, "loss", "loss at holes"), (lower, "mean_abs", "mean |a|, penalised layers")):
+        for axes, name, label in ((upper, "loss", "loss at holes"), (lower, "effort", "effort, penalised layers")):
             values = np.array([rows[step][name] for step in steps])
             axes.plot(steps, values, linewidth=0.4, alpha=0.5)
             axes.plot(steps, smoothed(values), linewidth=1.4)

@@ -1,8 +1,8 @@
 """The recipe of the embedded model: seeded, resumable, one command.
 
 It drives the same processor, tower, projector and decoder that serve it: tiles, pooling, newline tokens and prefix-LM
-attention. Nothing about the boundary is given to the model; an L1 penalty on the down projection's input in the early
-layers makes positions that need no computation quiet.
+attention. Nothing about the boundary is given to the model; a penalty on the down projection's input in the early layers
+makes positions that need no computation quiet.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ TOWER = {
 }
 
 
+QUIET = 1e-4
+"""Mean |a| below which a position counts as quiet; keeps the root's slope finite."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phase:
     """A stretch of steps: scenes a step, canvases a scene, and the share of the peak rates, from first to last step."""
@@ -57,13 +61,13 @@ class Recipe:
     seed: int = 0
     phases: tuple[Phase, ...] = (
         Phase(steps=1000, scenes=32, canvases=2, rate_from=1.0, rate_to=0.25),
-        Phase(steps=1600, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
+        Phase(steps=1400, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
     )
     muon_lr: float = 0.012
     adam_lr: float = 3e-3
     warm_up_steps: int = 100
-    penalty: float = 0.1
-    penalty_layers: tuple[int, ...] = (1, 2)
+    penalty: float = 0.05
+    penalty_layers: tuple[int, ...] = (2, 3)
     penalty_from_step: int = 400
     average: float = 0.998
     save_every: int = 100
@@ -116,7 +120,7 @@ class Trainer:
                 if self.step % self.recipe.save_every == 0 or self.step == last:
                     log.flush()
                     self.save()
-                bar.set_postfix(loss=f"{entry['loss']:.3f}", quiet=f"{entry['mean_abs']:.3f}")
+                bar.set_postfix(loss=f"{entry['loss']:.3f}", effort=f"{entry['effort']:.3f}")
                 bar.update()
         bar.close()
 
@@ -129,14 +133,14 @@ class Trainer:
             for group in optimiser.param_groups:
                 group.setdefault("peak", group["lr"])
                 group["lr"] = group["peak"] * rate
-        logits, mean_abs = forward(self.model, batch, self.recipe.penalty_layers)
+        logits, effort = forward(self.model, batch, self.recipe.penalty_layers)
         weight = torch.from_numpy(batch.weight).flatten()
         holes = weight > 0
         target = torch.from_numpy(batch.target).flatten()
         losses = cross_entropy(logits, target[holes], reduction="none") * weight[holes]
         loss = losses.sum() / weight.sum()
         pressed = self.recipe.penalty * min(1.0, max(0.0, (self.step - self.recipe.penalty_from_step) / 400))
-        (loss + pressed * mean_abs).backward()
+        (loss + pressed * effort).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimiser in self.optimisers:
             optimiser.step()
@@ -147,7 +151,7 @@ class Trainer:
         return {
             "step": self.step - 1,
             "loss": loss.item(),
-            "mean_abs": mean_abs.item(),
+            "effort": effort.item(),
             "hit_rate": hits.item(),
             "canvas_tokens": batch.target.shape[1],
             "rate": rate,
@@ -185,8 +189,9 @@ class Trainer:
 
 
 def forward(model: VisionLanguageModel, batch: Batch, penalty_layers: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """Logits [holes, V] and the mean |a| over `penalty_layers` at canvas positions.
+    """Logits [holes, V], and the effort of the canvas positions in `penalty_layers`.
 
+    Effort is the mean over positions of `sqrt(mean |a|)`: concave, so that it pays to be either at work or quiet.
     Each prompt runs once and attends to itself; its R canvases attend to it and to themselves.
     """
     decoder = model.decoder
@@ -209,7 +214,7 @@ def forward(model: VisionLanguageModel, batch: Batch, penalty_layers: tuple[int,
 
     def observe(layer: int, name: str, value: Tensor) -> None:
         if name == "product" and layer in penalty_layers:
-            sizes.append(value.abs().mean())
+            sizes.append((value.abs().mean(-1) + QUIET).sqrt().mean())
 
     canvas = decoder.embed(torch.from_numpy(batch.canvas))
     hidden, _ = decoder.run(canvas, positions, past=past, key_mask=canvas_mask, observe=observe)
