@@ -1,8 +1,9 @@
 """The recipe of the embedded model: seeded, resumable, one command.
 
 It drives the same processor, tower, projector and decoder that serve it: tiles, pooling, newline tokens and prefix-LM
-attention. Nothing about the boundary is given to the model; a penalty on the down projection's input in the early layers
-makes positions that need no computation quiet.
+attention. Nothing about the boundary is given to the model. The head also reads an early layer, with a small weight, so
+that early layers do their share; and a penalty on the down projection's input there makes positions that need no
+computation quiet.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class Recipe:
     seed: int = 0
     phases: tuple[Phase, ...] = (
         Phase(steps=1000, scenes=32, canvases=2, rate_from=1.0, rate_to=0.25),
-        Phase(steps=1400, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
+        Phase(steps=1600, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
     )
     muon_lr: float = 0.012
     adam_lr: float = 3e-3
@@ -69,6 +70,8 @@ class Recipe:
     penalty: float = 0.05
     penalty_layers: tuple[int, ...] = (2, 3)
     penalty_from_step: int = 400
+    early_layer: int = 3
+    early_weight: float = 0.3
     average: float = 0.998
     save_every: int = 100
 
@@ -133,24 +136,25 @@ class Trainer:
             for group in optimiser.param_groups:
                 group.setdefault("peak", group["lr"])
                 group["lr"] = group["peak"] * rate
-        logits, effort = forward(self.model, batch, self.recipe.penalty_layers)
+        logits, early, effort = forward(self.model, batch, self.recipe)
         weight = torch.from_numpy(batch.weight).flatten()
         holes = weight > 0
-        target = torch.from_numpy(batch.target).flatten()
-        losses = cross_entropy(logits, target[holes], reduction="none") * weight[holes]
-        loss = losses.sum() / weight.sum()
+        target = torch.from_numpy(batch.target).flatten()[holes]
+        loss = weighted_loss(logits, target, weight[holes])
+        early_loss = weighted_loss(early, target, weight[holes])
         pressed = self.recipe.penalty * min(1.0, max(0.0, (self.step - self.recipe.penalty_from_step) / 400))
-        (loss + pressed * effort).backward()
+        (loss + self.recipe.early_weight * early_loss + pressed * effort).backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimiser in self.optimisers:
             optimiser.step()
             optimiser.zero_grad(set_to_none=True)
         self._average()
-        hits = (logits.argmax(-1) == target[holes]).float().mean()
+        hits = (logits.argmax(-1) == target).float().mean()
         self.step += 1
         return {
             "step": self.step - 1,
             "loss": loss.item(),
+            "early_loss": early_loss.item(),
             "effort": effort.item(),
             "hit_rate": hits.item(),
             "canvas_tokens": batch.target.shape[1],
@@ -188,8 +192,13 @@ class Trainer:
         self.step = state["step"]
 
 
-def forward(model: VisionLanguageModel, batch: Batch, penalty_layers: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """Logits [holes, V], and the effort of the canvas positions in `penalty_layers`.
+def weighted_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:
+    """Weighted mean cross entropy of logits [M, V] against ids [M]."""
+    return (cross_entropy(logits, target, reduction="none") * weight).sum() / weight.sum()
+
+
+def forward(model: VisionLanguageModel, batch: Batch, recipe: Recipe) -> tuple[Tensor, Tensor, Tensor]:
+    """Logits [holes, V], logits read off the output of `early_layer`, and the effort of the penalised layers.
 
     Effort is the mean over positions of `sqrt(mean |a|)`: concave, so that it pays to be either at work or quiet.
     Each prompt runs once and attends to itself; its R canvases attend to it and to themselves.
@@ -211,15 +220,18 @@ def forward(model: VisionLanguageModel, batch: Batch, penalty_layers: tuple[int,
     canvas_mask = torch.cat((prompt_mask.repeat_interleave(repeats, 0), torch.ones(rows, length, dtype=torch.bool)), 1)
     positions = lengths.repeat_interleave(repeats)[:, None] + torch.arange(length)
     sizes: list[Tensor] = []
+    early: list[Tensor] = []
 
     def observe(layer: int, name: str, value: Tensor) -> None:
-        if name == "product" and layer in penalty_layers:
+        if name == "hidden" and layer == recipe.early_layer:
+            early.append(value)
+        if name == "product" and layer in recipe.penalty_layers:
             sizes.append((value.abs().mean(-1) + QUIET).sqrt().mean())
 
     canvas = decoder.embed(torch.from_numpy(batch.canvas))
     hidden, _ = decoder.run(canvas, positions, past=past, key_mask=canvas_mask, observe=observe)
     holes = torch.from_numpy(batch.weight) > 0
-    return decoder.logits(hidden[holes]), torch.stack(sizes).mean()
+    return decoder.logits(hidden[holes]), decoder.logits(early[0][holes]), torch.stack(sizes).mean()
 
 
 def learning_rate(step: int, recipe: Recipe) -> float:
