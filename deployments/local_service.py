@@ -21,6 +21,8 @@ ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     # Busy or slow machines need longer than Serve's five seconds to start a proxy.
     "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",
+    # Ray's own default, 15, lets any busy program starve the replicas.
+    "RAY_worker_niceness": "0",
 }
 OBJECT_STORE_BYTES = 256 * 2**20
 STOP_SERVE_S = 3.0

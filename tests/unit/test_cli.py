@@ -59,6 +59,14 @@ def test_evaluate_reports_every_score(capsys: pytest.CaptureFixture[str]) -> Non
     assert (fields["count"], fields["canvas"]) == (2, 16)
 
 
+def test_bench_compares_the_modes_on_the_same_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    _, fields, _ = run(capsys, "bench", "--count", "2", "--canvases", "32", "--rounds", "1")
+    rows = {row["mode"]: row for row in fields["rows"]}
+    assert rows["fixed"]["steps"] == 64
+    assert rows["seer"]["steps"] < rows["fixed_early_exit"]["steps"] <= 64
+    assert rows["fixed"]["ratio_to_fixed"] == 1.0
+
+
 def test_doctor_says_what_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
     _, fields, _ = run(capsys, "doctor")
     assert fields["embedded_model"] == "lavida_llada"

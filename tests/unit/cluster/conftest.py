@@ -33,6 +33,13 @@ def rayservice() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def front() -> dict[str, dict[str, Any]]:
+    """The documents of front.yaml by their kind."""
+    text = (ROOT / "cluster/kuberay/front.yaml").read_text(encoding="utf-8")
+    return {document["kind"]: document for document in yaml.safe_load_all(text)}
+
+
+@pytest.fixture(scope="session")
 def ray_cluster() -> dict[str, Any]:
     return read("cluster/ray_cluster.yaml")
 

@@ -42,10 +42,18 @@ def test_the_manifest_fits_the_custom_resource(
         (["spec"], "serveConfig", "applications: []"),
         (["spec", "rayClusterConfig", "headGroupSpec"], "replicas", 1),
         (["spec", "rayClusterConfig", "headGroupSpec", "rayStartParams"], "num-cpus", 0),
-        (["spec", "serveService", "spec", "ports", 0], "port", "http"),
+        (["spec"], "serveService", {"spec": {"ports": [{"name": "serve", "port": "http"}]}}),
         (["spec", "rayClusterConfig", "workerGroupSpecs", 0, "template", "spec"], "container", []),
+        (["spec", "rayClusterConfig", "workerGroupSpecs", 0, "template", "spec", "volumes", 0], "secret", {}),
     ],
-    ids=["unknown field", "field of another group", "number for a string", "name for a port", "misspelt containers"],
+    ids=[
+        "unknown field",
+        "field of another group",
+        "number for a string",
+        "name for a port",
+        "misspelt containers",
+        "a volume of two kinds",
+    ],
 )
 def test_the_schema_refuses_a_mistake(
     validator: jsonschema.Draft202012Validator,
@@ -70,22 +78,19 @@ def test_the_embedded_config_means_the_same(rayservice: dict[str, Any], serve_co
     assert yaml.safe_load(rayservice["spec"]["serveConfigV2"]) == serve_config
 
 
-def test_the_service_opens_the_ports_that_serve_listens_on(
-    rayservice: dict[str, Any], serve_config: dict[str, Any]
-) -> None:
-    opened = {port["name"]: port["targetPort"] for port in rayservice["spec"]["serveService"]["spec"]["ports"]}
-    assert opened == {"serve": serve_config["http_options"]["port"], "grpc": serve_config["grpc_options"]["port"]}
-
-
-def test_every_pod_opens_both_ports(rayservice: dict[str, Any]) -> None:
+def test_the_service_and_the_probe_of_kuberay_lead_to_the_front(rayservice: dict[str, Any]) -> None:
     for group in groups(rayservice):
         ports = {port["name"]: port["containerPort"] for port in group["template"]["spec"]["containers"][0]["ports"]}
-        assert (ports["serve"], ports["grpc"]) == (8000, 9000)
+        assert ports["serve"] == 8080
 
 
-def test_traffic_from_outside_reaches_a_proxy_on_every_node(serve_config: dict[str, Any]) -> None:
-    assert serve_config["http_options"].get("host", "0.0.0.0") == "0.0.0.0"
-    assert serve_config.get("proxy_location", "EveryNode") == "EveryNode"
+def test_no_port_is_asked_of_a_service_that_has_one_only(rayservice: dict[str, Any]) -> None:
+    assert "serveService" not in rayservice["spec"]
+
+
+def test_a_proxy_on_every_node_listens_for_the_front_alone(serve_config: dict[str, Any]) -> None:
+    assert serve_config["http_options"]["host"] == "127.0.0.1"
+    assert serve_config["proxy_location"] == "EveryNode"
 
 
 def test_the_head_runs_no_replicas(rayservice: dict[str, Any]) -> None:
