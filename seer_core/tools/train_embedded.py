@@ -62,12 +62,12 @@ class Recipe:
     seed: int = 0
     phases: tuple[Phase, ...] = (
         Phase(steps=1000, scenes=32, canvases=2, rate_from=1.0, rate_to=0.25),
-        Phase(steps=1600, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
+        Phase(steps=1400, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
     )
     muon_lr: float = 0.012
     adam_lr: float = 3e-3
     warm_up_steps: int = 100
-    penalty: float = 0.05
+    penalty: float = 0.15
     penalty_layers: tuple[int, ...] = (2, 3)
     penalty_from_step: int = 400
     early_layer: int = 3
