@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SAMPLING = ("max_tokens", "temperature", "top_p", "seed")
 SEER = tuple(SeerOptions.model_fields)
+MAX_DETAILS = 1000
+"""Characters of a message that quotes its sender; gRPC drops a call whose trailers are larger than 16 KiB."""
 
 
 class Turn(Strict):
@@ -83,7 +85,7 @@ def refuse(context: Any, error: SeerError, request_id: str) -> None:
 
     answer = answer_of(error)
     context.set_code(getattr(grpc.StatusCode, answer.grpc))
-    context.set_details(error.message)
+    context.set_details(error.message[:MAX_DETAILS])
     trailers = [("seer-error-code", answer.code), ("seer-request-id", request_id)]
     if error.field is not None:
         trailers.append(("seer-error-field", error.field))

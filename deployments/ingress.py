@@ -88,6 +88,17 @@ class Ingress:
             return states(status=states.SERVICE_UNKNOWN)
         return states(status=states.SERVING if await self.warm() else states.NOT_SERVING)
 
+    async def Watch(
+        self, message: health_pb2.HealthCheckRequest, grpc_context: Any
+    ) -> AsyncGenerator[health_pb2.HealthCheckResponse, None]:
+        """`grpc.health.v1.Health/Watch` is not offered; only this code makes clients go on without it."""
+        from grpc import StatusCode
+        from grpc_health.v1 import health_pb2
+
+        grpc_context.set_code(StatusCode.UNIMPLEMENTED)
+        grpc_context.set_details("Watch is not offered; call Check")
+        yield health_pb2.HealthCheckResponse()
+
     async def answer(self, request: GenerationRequest, protocol: str) -> AsyncGenerator[Delta, None]:
         """The request's deltas, measured. Raises SeerError and nothing else."""
         self._metrics.started(protocol)

@@ -33,7 +33,7 @@ class SeerOptions(Strict):
     block_length: int | None = Field(default=None, ge=1)
     remasking: Literal["low_confidence", "entropy", "margin", "random"] = "low_confidence"
     schedule: Literal["even", "shift", "cosine"] = "even"
-    schedule_shift: float = Field(default=DEFAULTS.decoding.schedule_shift, gt=0)
+    schedule_shift: float = Field(default=DEFAULTS.decoding.schedule_shift, gt=0, le=1e6)
     early_exit: bool = True
     priority: int = Field(default=0, ge=-10, le=10)
     budget_s: float = Field(default=DEFAULTS.budget_s, gt=0, le=3600)
@@ -51,6 +51,18 @@ class SeerOptions(Strict):
         )
 
 
+def _stops(value: object) -> object:
+    """A plain string is one stop string, an empty one is none."""
+    return list(filter(None, [value])) if isinstance(value, str) else value
+
+
+Stops = Annotated[
+    list[Annotated[str, Field(min_length=1)]],
+    Field(max_length=4),
+    BeforeValidator(_stops, json_schema_input_type=str | list[str]),
+]
+
+
 class SamplingOptions(Strict):
     """Sampling fields under their OpenAI names."""
 
@@ -58,18 +70,17 @@ class SamplingOptions(Strict):
     temperature: float | None = Field(default=None, ge=0, le=2)
     top_p: float | None = Field(default=None, gt=0, le=1)
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
-    stop: Annotated[list[Annotated[str, Field(min_length=1)]], Field(max_length=4)] | str | None = None
+    stop: Stops | None = None
 
     def sampling(self, max_tokens: int | None) -> Sampling:
         """`max_tokens` overrides the field of that name. Without a seed one is drawn, so that a rerun is exact."""
-        stop = (self.stop,) if isinstance(self.stop, str) else tuple(self.stop or ())
         default = DEFAULTS.sampling
         return Sampling(
             max_tokens=max_tokens or self.max_tokens or default.max_tokens,
             temperature=default.temperature if self.temperature is None else self.temperature,
             top_p=default.top_p if self.top_p is None else self.top_p,
             seed=secrets.randbits(31) if self.seed is None else self.seed & (2**63 - 1),
-            stop=tuple(text for text in stop if text),
+            stop=tuple(self.stop or ()),
         )
 
 

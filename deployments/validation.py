@@ -16,6 +16,8 @@ Model = TypeVar("Model", bound=BaseModel)
 TAGS = frozenset({"text", "image_url"})
 UNKNOWN = frozenset({"extra_forbidden", "unexpected_keyword_argument"})
 
+NO_OBJECT = frozenset({"missing", "model_type", "model_attributes_type"})
+
 UNSUPPORTED = frozenset(
     {
         "audio",
@@ -54,7 +56,11 @@ def parse(model: type[Model], value: object) -> Model:
 def explain(complaints: Sequence[Any], model: type[BaseModel]) -> InvalidRequest:
     """The first complaint in words. An unknown field is reported before a wrong value."""
     complaint = min(complaints, key=lambda one: one["type"] not in UNKNOWN)
+    if complaint["type"] == "json_invalid":
+        return InvalidRequest(f"the body is not JSON: {complaint['ctx']['error']} at character {complaint['loc'][-1]}")
     path = _path(complaint["loc"])
+    if not path and complaint["type"] in NO_OBJECT:
+        return InvalidRequest("the body must be a JSON object, sent with the content type application/json")
     field = ".".join(str(part) for part in path) or None
     if complaint["type"] in UNKNOWN:
         return InvalidRequest(_unknown(path, model), field=field)

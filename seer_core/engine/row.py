@@ -14,7 +14,7 @@ from seer_core.engine.canvas import Canvas
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.remasking import REMASKING
 from seer_core.engine.sampler import most_confident, propose
-from seer_core.engine.schedule import SCHEDULES, Schedule, steps_for
+from seer_core.engine.schedule import MAX_SHIFT, SCHEDULES, Schedule, steps_for
 from seer_core.engine.transcript import Decode, Transcript
 from seer_core.errors import InvalidRequest
 from seer_core.layers.attention import KeyValues
@@ -111,7 +111,7 @@ def _check(row: Row) -> None:
         ("temperature", sampling.temperature, sampling.temperature >= 0),
         ("top_p", sampling.top_p, 0 < sampling.top_p <= 1),
         ("steps_per_token", decoding.steps_per_token, 0 < decoding.steps_per_token <= 1),
-        ("schedule_shift", decoding.schedule_shift, decoding.schedule_shift > 0),
+        ("schedule_shift", decoding.schedule_shift, 0 < decoding.schedule_shift <= MAX_SHIFT),
         ("block_length", decoding.block_length, decoding.block_length is None or decoding.block_length >= 1),
         ("prompt", "empty", row.prompt.length_tokens >= 1),
         ("forecast", row.forecast.length_tokens, row.forecast.length_tokens >= 1),

@@ -44,7 +44,8 @@ def _draw(raw: Tensor, mask_id: int, sampling: Sampling, generator: Generator) -
         raise EngineError("the model's logits are not finite")
     if sampling.temperature == 0:
         return tokens
-    logits = _nucleus(logits / sampling.temperature, sampling.top_p)
+    # Measured from the best, so that however low the temperature the best stays a number.
+    logits = _nucleus((logits - best[:, None]) / sampling.temperature, sampling.top_p)
     noise = torch.rand(logits.shape, generator=generator, dtype=torch.float64, device=logits.device)
     return (logits - torch.log(-torch.log(noise))).argmax(-1)  # Gumbel: the argmax is a sample of the softmax
 

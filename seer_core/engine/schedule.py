@@ -13,6 +13,9 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
+MAX_SHIFT = 1e6
+"""Beyond it all is committed in the last step anyway, and further on the curve leaves float32."""
+
 Schedule = Callable[[int, int, float], tuple[int, ...]]
 """(masks, steps, shift) -> commits of each step; they sum to `masks` and none is 0. At most one step per mask."""
 

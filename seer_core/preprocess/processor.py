@@ -38,10 +38,11 @@ class Processor:
     def prepare(self, messages: Sequence[Message], canvas_tokens: int = 0) -> Prompt:
         """The prompt of a conversation, with room for `canvas_tokens` behind it.
 
-        Raises `InvalidRequest` for a wrong number of images or no user turn, `BadImage` for bytes that are no image,
+        Raises `InvalidRequest` for a wrong number of images, no user turn or broken text, `BadImage` for bytes that are no image,
         `ContextLengthExceeded` where prompt and canvas do not fit the model's positions.
         """
         self._check(messages)
+        self._check_text([message.text.strip() for message in messages], canvas_tokens)
         images = tuple(self._views(data) for message in messages for data in message.images)
         ids = [token for part in self.template.parts(messages) for token in self.ids(part)]
         length = len(ids) + sum(image.tokens - 1 for image in images)
@@ -66,6 +67,19 @@ class Processor:
             raise InvalidRequest(f"this model needs an image: {count} given, at least {low} expected", field="messages")
         if count > high:
             raise InvalidRequest(f"{count} images given; this model takes at most {high}", field="messages")
+
+    def _check_text(self, texts: Sequence[str], canvas_tokens: int) -> None:
+        """Refuse what would take the tokenizer minutes only to be too long, then half characters."""
+        least, room = sum(map(len, texts)) // self.tokenizer.longest, self.rules.max_positions
+        if least + canvas_tokens > room:
+            raise ContextLengthExceeded(
+                f"the prompt has at least {least} tokens and max_tokens is {canvas_tokens}; the model has room for {room}",
+                field="messages",
+            )
+        try:
+            "".join(texts).encode()
+        except UnicodeEncodeError as error:
+            raise InvalidRequest("a message holds half a character, a lone surrogate", field="messages") from error
 
     def _views(self, data: bytes) -> ImageViews:
         return cut_views(decode_image(data, self.rules.limits), self.tiling)

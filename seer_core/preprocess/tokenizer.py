@@ -19,6 +19,8 @@ class Tokenizer:
         self._backend = backend
         # A user who writes "<|mdm_mask|>" means those characters, not a hole to fill.
         self._backend.encode_special_tokens = True
+        self.longest = max(map(len, backend.get_vocab(with_added_tokens=True)), default=1)
+        """No token stands for more characters than this."""
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizer:

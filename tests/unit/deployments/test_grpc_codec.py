@@ -55,6 +55,7 @@ def test_zero_is_not_absent() -> None:
         ({"max_tokens": -1}, "max_tokens"),
         ({"max_tokens": 0}, "max_tokens"),
         ({"stop": list("abcde")}, "stop"),
+        ({"schedule_shift": float("inf")}, "schedule_shift"),
         ({"remasking": "hope"}, "remasking"),
         ({"messages": []}, "messages"),
         ({"messages": [seer_pb2.Message(role="robot")]}, "messages.0.role"),
@@ -77,3 +78,10 @@ def test_a_refusal_sets_code_details_and_trailers() -> None:
     refuse(context, QueueFull("full", retry_after_s=1.5), "r1")
     assert (context.code, context.details) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "full")
     assert context.trailers == {"seer-error-code": "queue_full", "seer-request-id": "r1", "retry-after-s": "1.500"}
+
+
+def test_details_stay_within_what_a_trailer_may_hold() -> None:
+    context = Context()
+    refuse(context, InvalidRequest("unknown detector " + "é" * 100_000), "r1")
+    assert context.details.startswith("unknown detector é")
+    assert len(context.details.encode()) < 8192

@@ -118,6 +118,19 @@ async def test_a_body_that_is_no_request_is_a_400(client: httpx.AsyncClient, con
     assert response.json()["error"]["type"] == "invalid_request_error"
 
 
+async def test_a_body_that_is_no_json_is_told_so(client: httpx.AsyncClient) -> None:
+    headers = {"content-type": "application/json"}
+    told = (await client.post("/v1/chat/completions", content=b'{"messages": ]', headers=headers)).json()["error"]
+    assert (told["message"], told["param"]) == ("the body is not JSON: Expecting value at character 13", None)
+
+
+async def test_a_body_of_another_type_is_told_which_is_read(client: httpx.AsyncClient) -> None:
+    headers = {"content-type": "text/plain"}
+    for content in (json.dumps(body()), "", "a=b"):
+        response = await client.post("/v1/chat/completions", content=content, headers=headers)
+        assert (response.status_code, "application/json" in response.json()["error"]["message"]) == (400, True)
+
+
 async def test_a_path_that_is_not_there_is_told_in_the_same_shape(client: httpx.AsyncClient) -> None:
     response = await client.get("/v1/nothing")
     assert (response.status_code, response.json()["error"]["message"]) == (404, "Not Found")

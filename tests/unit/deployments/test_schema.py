@@ -82,17 +82,26 @@ def test_the_seer_object_steers_decoding() -> None:
         ({"temperature": -0.1}, "temperature"),
         ({"top_p": 0}, "top_p"),
         ({"n": 2}, "n"),
-        ({"stop": ["a", "b", "c", "d", "e"]}, "stop"),
         ({"messages": []}, "messages"),
         ({"messages": [{"role": "robot", "content": "x"}]}, "messages.0.role"),
         ({"messages": content({"type": "audio", "text": "x"})}, "messages.0.content.0"),
         ({"messages": content({"type": "text"})}, "messages.0.content.0.text"),
         ({"seer": {"steps_per_token": 2}}, "seer.steps_per_token"),
         ({"seer": {"budget_s": 0}}, "seer.budget_s"),
+        ({"seer": {"schedule_shift": float("inf")}}, "seer.schedule_shift"),
     ],
 )
 def test_a_wrong_value_is_refused_by_field(fields: dict[str, Any], field: str) -> None:
     assert (refusal(**fields).field or "").startswith(field)
+
+
+@pytest.mark.parametrize(("stop", "field"), [(list("abcde"), "stop"), ([""], "stop.0"), (5, "stop"), ([5], "stop.0")])
+def test_wrong_stop_strings_are_refused_by_field(stop: object, field: str) -> None:
+    assert refusal(stop=stop).field == field
+
+
+def test_an_empty_stop_string_is_none() -> None:
+    assert request(stop="").sampling.stop == ()
 
 
 @pytest.mark.parametrize("name", ["response_format", "tools", "logprobs", "presence_penalty"])

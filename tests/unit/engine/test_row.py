@@ -24,6 +24,7 @@ def start(row: Row) -> ActiveRow:
         ("steps_per_token", 1.5),
         ("block_length", 0),
         ("schedule_shift", 0.0),
+        ("schedule_shift", float("inf")),
         ("schedule", "evenly"),
         ("remasking", "entrophy"),
     ],

@@ -61,6 +61,12 @@ def test_a_seed_and_step_repeat_their_draw() -> None:
     assert not torch.equal(first, proposal_of(logits, temperature=1.0, seed=8, step=2).tokens)
 
 
+def test_the_lowest_temperature_is_greedy() -> None:
+    logits = torch.tensor([[1.0, 2.0, 4.0, 9.0]])
+    for top_p in (1.0, 0.5):
+        assert proposal_of(logits, temperature=5e-324, top_p=top_p).tokens.tolist() == [2]
+
+
 def test_top_p_keeps_the_smallest_set_that_reaches_it() -> None:
     logits = torch.tensor([0.5, 0.3, 0.2, 0.0]).log().expand(2000, -1)
     assert set(proposal_of(logits, temperature=1.0, top_p=0.8).tokens.tolist()) == {0, 1}

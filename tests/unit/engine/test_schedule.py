@@ -6,7 +6,7 @@ from itertools import accumulate
 
 import pytest
 
-from seer_core.engine.schedule import SCHEDULES, cosine, even, shifted, steps_for
+from seer_core.engine.schedule import MAX_SHIFT, SCHEDULES, cosine, even, shifted, steps_for
 
 
 def test_even_gives_the_first_steps_the_remainder() -> None:
@@ -31,7 +31,7 @@ def test_cosine_commits_most_in_the_middle() -> None:
 
 
 @pytest.mark.parametrize("name", SCHEDULES)
-@pytest.mark.parametrize("shift", [0.1, 0.33, 1.0, 3.0, 20.0])
+@pytest.mark.parametrize("shift", [1e-300, 0.1, 0.33, 1.0, 3.0, 20.0, MAX_SHIFT])
 def test_every_schedule_commits_every_mask_and_something_at_each_step(name: str, shift: float) -> None:
     for masks in range(1, 40):
         for steps in range(1, 40):

@@ -50,6 +50,23 @@ def test_a_picture_taken_sideways_is_turned_upright() -> None:
     assert decode_image(data.getvalue(), LIMITS).size == (10, 20)
 
 
+@pytest.mark.parametrize("form", ["EPS", "ICO", "SPIDER"])
+def test_readers_that_are_a_risk_are_not_asked(form: str) -> None:
+    mode = "F" if form == "SPIDER" else "RGB"
+    with pytest.raises(BadImage, match="not an image in a format"):
+        decode_image(encoded(Image.new(mode, (32, 32)), form), LIMITS)
+
+
+def test_whatever_a_reader_stumbles_over_is_a_bad_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumble(*_: object, **__: object) -> None:
+        raise struct.error("required argument is not an integer")
+
+    data = encoded(Image.new("RGB", (8, 8)))
+    monkeypatch.setattr("seer_core.preprocess.image.ImageOps.exif_transpose", stumble)
+    with pytest.raises(BadImage, match="cannot be decoded"):
+        decode_image(data, LIMITS)
+
+
 def test_the_first_frame_of_an_animation_is_taken() -> None:
     frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")]
     data = io.BytesIO()

@@ -71,6 +71,20 @@ def test_prompt_and_canvas_together_must_fit_the_context(processor: Processor) -
         processor.prepare(asking("hi"), canvas_tokens=513 - length)
 
 
+def test_a_text_that_cannot_fit_is_refused_before_it_is_tokenized(
+    processor: Processor, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tokenizer, "encode", lambda text: pytest.fail("tokenized"))
+    half = Message(role="user", text="a" * (260 * tokenizer.longest))
+    with pytest.raises(ContextLengthExceeded, match="at least 520 tokens"):
+        processor.prepare([*asking("hi"), half, half])
+
+
+def test_half_a_character_is_refused(processor: Processor) -> None:
+    with pytest.raises(InvalidRequest, match="half a character"):
+        processor.prepare(asking("What is \ud800 this?"))
+
+
 def test_any_text_survives_the_tokenizer(tokenizer: Tokenizer) -> None:
     for text in ("What is shape 3?", "Wie heißt das? 这是什么 🙂\n\ttabs", "  two  spaces "):
         assert tokenizer.decode(tokenizer.encode(text)) == text
