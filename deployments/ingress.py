@@ -89,7 +89,9 @@ class Ingress:
         return states(status=states.SERVING if await self.warm() else states.NOT_SERVING)
 
     async def Watch(
-        self, message: health_pb2.HealthCheckRequest, grpc_context: Any
+        self,
+        message: health_pb2.HealthCheckRequest,  # noqa: ARG002 - Serve passes it by place
+        grpc_context: Any,
     ) -> AsyncGenerator[health_pb2.HealthCheckResponse, None]:
         """`grpc.health.v1.Health/Watch` is not offered; only this code makes clients go on without it."""
         from grpc import StatusCode

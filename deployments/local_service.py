@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import socket
 import time
 import urllib.error
 import urllib.request
+import warnings
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import yaml
+from pydantic import ValidationError
 
 from deployments import process_tree
 from seer_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from ray.serve.schema import ServeDeploySchema
 
 ENVIRONMENT = {
     "RAY_AUTH_MODE": "disabled",
@@ -43,12 +50,13 @@ class LocalService:
 
     def start(self) -> None:
         """Start Ray and Serve and submit the application. Raises ConfigError before anything is started."""
-        check(self._config)
         _set_environment()
+        schema = check(self._config)
+        check_port("HTTP", schema.http_options.host, schema.http_options.port)
+        check_port("gRPC", "0.0.0.0", schema.grpc_options.port)
         self._started = True
         import ray
         from ray.serve._private import api
-        from ray.serve.schema import ServeDeploySchema
 
         ray.init(
             address="local",
@@ -57,7 +65,6 @@ class LocalService:
             log_to_driver=False,
             logging_level=logging.WARNING,
         )
-        schema = ServeDeploySchema.model_validate(self._config)
         client = api.serve_start(
             http_options=schema.http_options.model_dump(),
             grpc_options=schema.grpc_options.model_dump(),
@@ -83,10 +90,11 @@ class LocalService:
         from ray.serve.context import _get_global_client
 
         logging.getLogger("ray.serve").setLevel(logging.ERROR)
-        with suppress(Exception):
-            client = _get_global_client()
-            if client is not None:
-                client.shutdown(timeout_s=STOP_SERVE_S)
+        if ray.is_initialized():  # asking for Serve's client would start a Ray of its own
+            with suppress(Exception):
+                client = _get_global_client()
+                if client is not None:
+                    client.shutdown(timeout_s=STOP_SERVE_S)
         ray.shutdown()
         process_tree.end(processes, STOP_PROCESSES_S)
 
@@ -99,32 +107,70 @@ class LocalService:
         from ray import serve
 
         for name, application in serve.status().applications.items():
-            if application.status in ("DEPLOY_FAILED", "UNHEALTHY"):
-                raise ConfigError(f"application {name!r} could not be deployed: {application.message}")
+            told = [application.message, *(part.message for part in application.deployments.values())]
+            reason = config_error_in("\n".join(told))
+            if reason is not None or application.status in ("DEPLOY_FAILED", "UNHEALTHY"):
+                raise ConfigError(f"application {name!r} could not be deployed: {reason or application.message}")
+
+
+def config_error_in(text: str) -> str | None:
+    """The message of the last configuration error that a replica's traceback tells of; no retry would cure it."""
+    found = re.findall(r"seer_core\.errors\.(?:Config|Weights|Profile)Error: (.+)", text)
+    return found[-1] if found else None
 
 
 def read_config(path: Path, *, host: str | None, http_port: int | None, grpc_port: int | None) -> dict[str, Any]:
     """The configuration file with the given address in place of its own. Raises ConfigError."""
     try:
         config = yaml.safe_load(path.read_text())
-    except (OSError, yaml.YAMLError) as error:
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise ConfigError(f"{path} cannot be read: {error}") from error
     if not isinstance(config, dict):
         raise ConfigError(f"{path} holds no configuration")
-    http = {"host": "127.0.0.1", "port": 8000} | config.get("http_options", {})
-    grpc = {"port": 9000} | config.get("grpc_options", {})
+    http = {"host": "127.0.0.1", "port": 8000} | _section(config, "http_options")
+    grpc = {"port": 9000} | _section(config, "grpc_options")
     http |= {name: value for name, value in (("host", host), ("port", http_port)) if value is not None}
     grpc |= {} if grpc_port is None else {"port": grpc_port}
     return config | {"http_options": http, "grpc_options": grpc}
 
 
-def check(config: dict[str, Any]) -> None:
-    """Raises ConfigError for application arguments that are wrong, before minutes are spent on starting them."""
+def check(config: dict[str, Any]) -> ServeDeploySchema:
+    """The configuration, validated. Raises ConfigError before minutes are spent on starting what cannot work."""
+    from ray.serve.schema import ServeDeploySchema
+
     from deployments.app import checked
 
-    for application in config.get("applications", []):
-        if application.get("import_path") == "deployments.app:build":
-            checked(application.get("args", {})).parts()
+    try:
+        with warnings.catch_warnings():
+            # Serve means to rename metrics_interval_s one day; until then it has no other name.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            schema = ServeDeploySchema.model_validate(config)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise ConfigError(f"{field}: {first['msg']}", field=field) from error
+    for application in schema.applications:
+        if application.import_path == "deployments.app:build":
+            checked(application.args).parts().prepare()
+    return schema
+
+
+def check_port(kind: str, host: str, port: int) -> None:
+    """Raises ConfigError where nothing can listen there."""
+    if not 0 <= port < 2**16:
+        raise ConfigError(f"the {kind} port {port} is none; ports end at 65535")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.create_server((host, port), family=family).close()
+    except OSError as error:
+        raise ConfigError(f"the {kind} port {port} of {host} cannot be used: {error}") from error
+
+
+def _section(config: dict[str, Any], name: str) -> dict[str, Any]:
+    section = config.get(name) or {}
+    if not isinstance(section, dict):
+        raise ConfigError(f"{name} must be a section, not {section!r}", field=name)
+    return section
 
 
 def _set_environment() -> None:

@@ -59,7 +59,7 @@ def explain(complaints: Sequence[Any], model: type[BaseModel]) -> InvalidRequest
     if complaint["type"] == "json_invalid":
         return InvalidRequest(f"the body is not JSON: {complaint['ctx']['error']} at character {complaint['loc'][-1]}")
     path = _path(complaint["loc"])
-    if not path and complaint["type"] in NO_OBJECT:
+    if complaint["loc"] == ("body",) and complaint["type"] in NO_OBJECT:
         return InvalidRequest("the body must be a JSON object, sent with the content type application/json")
     field = ".".join(str(part) for part in path) or None
     if complaint["type"] in UNKNOWN:

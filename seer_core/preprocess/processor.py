@@ -38,8 +38,8 @@ class Processor:
     def prepare(self, messages: Sequence[Message], canvas_tokens: int = 0) -> Prompt:
         """The prompt of a conversation, with room for `canvas_tokens` behind it.
 
-        Raises `InvalidRequest` for a wrong number of images, no user turn or broken text, `BadImage` for bytes that are no image,
-        `ContextLengthExceeded` where prompt and canvas do not fit the model's positions.
+        Raises `InvalidRequest` for a wrong number of images, no user turn or broken text, `BadImage` for bytes that are
+        no image, `ContextLengthExceeded` where prompt and canvas do not fit the model's positions.
         """
         self._check(messages)
         self._check_text([message.text.strip() for message in messages], canvas_tokens)
@@ -73,7 +73,8 @@ class Processor:
         least, room = sum(map(len, texts)) // self.tokenizer.longest, self.rules.max_positions
         if least + canvas_tokens > room:
             raise ContextLengthExceeded(
-                f"the prompt has at least {least} tokens and max_tokens is {canvas_tokens}; the model has room for {room}",
+                f"the prompt has at least {least} tokens and max_tokens is {canvas_tokens}; "
+                f"the model has room for {room}",
                 field="messages",
             )
         try:
