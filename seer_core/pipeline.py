@@ -6,7 +6,7 @@ file first. Only here and in `deployments` are the pieces put together.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +69,7 @@ class Pipeline:
         prompts = self.encode(requests)
         return self.run(requests, prompts, self.forecast(requests, prompts))
 
-    def stream(self, request: GenerationRequest) -> Iterator[Delta]:
+    def stream(self, request: GenerationRequest) -> Generator[Delta, None, None]:
         """Answer one request in deltas: text as it becomes final, then the outcome or the error."""
         prompts = self.encode([request])
         yield from self._deltas([request], prompts, self.forecast([request], prompts))
@@ -98,7 +98,7 @@ class Pipeline:
 
     def _deltas(
         self, requests: Sequence[GenerationRequest], prompts: Sequence[EncodedPrompt], forecasts: Sequence[Forecast]
-    ) -> Iterator[Delta]:
+    ) -> Generator[Delta, None, None]:
         rows = {
             request.id: Row(
                 id=request.id,

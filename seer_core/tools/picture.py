@@ -27,18 +27,19 @@ def picture(path: Path, *, size_in: tuple[float, float]) -> Iterator[Figure]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ConfigError("pictures need matplotlib: install seer[plot]") from error
-    style = {
-        "font.family": "serif",
-        "font.size": 9,
-        "axes.edgecolor": INK,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.titlesize": 10,
-        "axes.titlelocation": "left",
-        "legend.frameon": False,
-        "legend.fontsize": 8,
-    }
-    with rc_context(style):
+    with rc_context(
+        {
+            "font.family": "serif",
+            "font.size": 9,
+            "axes.edgecolor": INK,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": 10,
+            "axes.titlelocation": "left",
+            "legend.frameon": False,
+            "legend.fontsize": 8,
+        }
+    ):
         figure = Figure(figsize=size_in, layout="constrained")
         FigureCanvasAgg(figure)
         yield figure

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
-from deployments.process_tree import Process, descendants
+from deployments.process_tree import descendants
 
 ROOT = Path(__file__).parents[2]
 READY_S = 240.0
@@ -38,7 +39,7 @@ class RunningService:
     def grpc_address(self) -> str:
         return f"127.0.0.1:{self.grpc_port}"
 
-    def processes(self) -> set[Process]:
+    def processes(self) -> set[psutil.Process]:
         return descendants(self.process.pid)
 
 
