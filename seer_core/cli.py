@@ -151,7 +151,8 @@ def run_calibrate(options: argparse.Namespace) -> None:
 def run_train(options: argparse.Namespace) -> None:
     """The embedded model's recipe, from the start or from where the folder's run stopped."""
     from seer_core.tools.loss_curve import plot_loss
-    from seer_core.tools.train_embedded import Recipe, Trainer
+    from seer_core.tools.recipe import Recipe
+    from seer_core.tools.train_embedded import Trainer
 
     trainer = Trainer(Recipe(seed=options.seed), options.out)
     trainer.run(options.until)

@@ -10,82 +10,23 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 from tqdm import tqdm
 
 from seer_core.embedded.batches import Batch, BatchMaker
 from seer_core.embedded.muon import Muon
-from seer_core.embedded.vocabulary import SYSTEM, build_tokenizer
 from seer_core.families.registry import build_model, inspect, load_processor
 from seer_core.models.vlm import VisionLanguageModel
-
-TOWER = {
-    "hidden_size": 96,
-    "intermediate_size": 256,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "num_channels": 3,
-    "image_size": 48,
-    "patch_size": 6,
-    "hidden_act": "gelu_pytorch_tanh",
-    "layer_norm_eps": 1e-6,
-    "attention_dropout": 0.0,
-}
-
+from seer_core.tools.embedded_layout import write_skeleton, write_weights
+from seer_core.tools.recipe import Recipe, learning_rate
 
 QUIET = 1e-4
 """Mean |a| below which a position counts as quiet; keeps the root's slope finite."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
-    """A stretch of steps: scenes a step, canvases a scene, and the share of the peak rates, from first to last step."""
-
-    steps: int
-    scenes: int
-    canvases: int
-    rate_from: float
-    rate_to: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """Every number of a training run. Many canvases a scene teach to see; many scenes teach to answer in one word."""
-
-    seed: int = 0
-    phases: tuple[Phase, ...] = (
-        Phase(steps=1000, scenes=32, canvases=2, rate_from=1.0, rate_to=0.25),
-        Phase(steps=1400, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
-    )
-    muon_lr: float = 0.012
-    adam_lr: float = 3e-3
-    warm_up_steps: int = 100
-    penalty: float = 0.15
-    penalty_layers: tuple[int, ...] = (2, 3)
-    penalty_from_step: int = 400
-    early_layer: int = 3
-    early_weight: float = 0.3
-    average: float = 0.998
-    save_every: int = 100
-
-    @property
-    def steps(self) -> int:
-        return sum(phase.steps for phase in self.phases)
-
-    def at(self, step: int) -> tuple[Phase, int]:
-        """The phase of a step, and the step's number in it."""
-        for phase in self.phases:
-            if step < phase.steps:
-                return phase, step
-            step -= phase.steps
-        return self.phases[-1], self.phases[-1].steps
 
 
 class Trainer:
@@ -234,13 +175,6 @@ def forward(model: VisionLanguageModel, batch: Batch, recipe: Recipe) -> tuple[T
     return decoder.logits(hidden[holes]), decoder.logits(early[0][holes]), torch.stack(sizes).mean()
 
 
-def learning_rate(step: int, recipe: Recipe) -> float:
-    """Share of the peak rate: warm-up at the very start, a straight line within each phase."""
-    phase, inside = recipe.at(step)
-    warm = min(1.0, (step + 1) / recipe.warm_up_steps)
-    return warm * (phase.rate_from + (phase.rate_to - phase.rate_from) * inside / phase.steps)
-
-
 def split_parameters(model: VisionLanguageModel) -> tuple[list[Tensor], list[Tensor]]:
     """Inner matrices for Muon; embeddings, head, norms, biases and the patch convolution for AdamW."""
     outer = ("decoder.embedding", "decoder.head", "tower.vision_model.embeddings")
@@ -262,95 +196,3 @@ def initialise(model: VisionLanguageModel) -> None:
                 spread *= 0.3
             parameter.normal_(0, 0.02 if "embedding.weight" in name else spread)
     model.newline.normal_(0, 0.02)
-
-
-def write_skeleton(folder: Path) -> None:
-    """config.json, tokenizer.json and the tower's config: all of the checkpoint but its weights."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer = build_tokenizer()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "siglip-tiny").mkdir(exist_ok=True)
-    tower = {"model_type": "siglip", "vision_config": {"model_type": "siglip_vision_model", **TOWER}}
-    (folder / "siglip-tiny" / "config.json").write_text(json.dumps(tower, indent=2) + "\n")
-    config = skeleton_config(tokenizer.get_vocab())
-    (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    empty = {"model.transformer.blocks.0.ff_proj.weight": torch.zeros(1)}
-    save_file(empty, folder / "model.safetensors", metadata={"format": "pt"})
-
-
-def skeleton_config(ids: dict[str, int]) -> dict[str, Any]:
-    """The fields of a LaViDa-LLaDA config.json, with this model's sizes and ids."""
-    fill = ids["<|endoftext|>"]
-    vocab = -(-len(ids) // 64) * 64
-    return {
-        "architectures": ["LlavaLladaForMaskedDiffusion"],
-        "model_type": "llava_llada",
-        "d_model": 128,
-        "n_heads": 4,
-        "n_kv_heads": 4,
-        "n_layers": 8,
-        "mlp_hidden_size": 512,
-        "activation_type": "silu",
-        "rms_norm_eps": 1e-5,
-        "rope_theta": 10000.0,
-        "max_sequence_length": 1024,
-        "include_bias": False,
-        "include_qkv_bias": False,
-        "vocab_size": vocab,
-        "embedding_size": vocab,
-        "weight_tying": False,
-        "eos_token_id": fill,
-        "pad_token_id": fill,
-        "mask_token_id": ids["<|mdm_mask|>"],
-        "mm_vision_tower": "siglip-tiny",
-        "mm_hidden_size": TOWER["hidden_size"],
-        "mm_projector_type": "mlp2x_gelu",
-        "mm_patch_merge_type": "spatial_unpad",
-        "mm_spatial_pool_mode": "bilinear",
-        "mm_spatial_pool_stride": 2,
-        "mm_newline_position": "grid",
-        "image_aspect_ratio": "anyres",
-        "image_grid_pinpoints": [[48, 96], [96, 48], [96, 96]],
-        "torch_dtype": "float32",
-        "seer": {
-            "default_system": SYSTEM,
-            "turn_end_id": ids["<|eot_id|>"],
-            "min_images": 1,
-            "max_images": 1,
-        },
-    }
-
-
-def write_weights(folder: Path, state: dict[str, Tensor]) -> None:
-    """Save under the family's own names; the newline is rounded as the family's reference rounds it."""
-    named = {checkpoint_name(name): value.contiguous() for name, value in state.items()}
-    named["model.image_newline"] = named["model.image_newline"].bfloat16().float()
-    save_file(named, folder / "model.safetensors", metadata={"format": "pt"})
-
-
-def checkpoint_name(place: str) -> str:
-    """A place in `VisionLanguageModel` -> its tensor name in a LaViDa-LLaDA checkpoint."""
-    block = {
-        "attention_norm": "attn_norm",
-        "mlp_norm": "ff_norm",
-        "attention.q_proj": "q_proj",
-        "attention.k_proj": "k_proj",
-        "attention.v_proj": "v_proj",
-        "attention.o_proj": "attn_out",
-        "mlp.gate_proj": "ff_proj",
-        "mlp.up_proj": "up_proj",
-        "mlp.down_proj": "ff_out",
-    }
-    outer = {
-        "decoder.embedding.weight": "model.transformer.wte.weight",
-        "decoder.norm.weight": "model.transformer.ln_f.weight",
-        "decoder.head.weight": "model.transformer.ff_out.weight",
-        "newline": "model.image_newline",
-    }
-    if place in outer:
-        return outer[place]
-    if place.startswith("decoder.blocks."):
-        _, _, layer, rest = place.split(".", 3)
-        return f"model.transformer.blocks.{layer}.{block[rest.removesuffix('.weight')]}.weight"
-    tower = "model.vision_tower.vision_tower.vision_model."
-    return place.replace("tower.vision_model.", tower) if place.startswith("tower.") else f"model.mm_{place}"

@@ -10,7 +10,8 @@ import torch
 from seer_core.embedded.muon import orthogonalise
 from seer_core.families.registry import load_model, load_processor
 from seer_core.tools.loss_curve import plot_loss, smoothed
-from seer_core.tools.train_embedded import Phase, Recipe, Trainer, learning_rate
+from seer_core.tools.recipe import Phase, Recipe, learning_rate
+from seer_core.tools.train_embedded import Trainer
 
 TINY = Recipe(
     phases=(
