@@ -34,6 +34,9 @@ class SeerOptions(Strict):
     remasking: Literal["low_confidence", "entropy", "margin", "random"] = "low_confidence"
     schedule: Literal["even", "shift", "cosine"] = "even"
     schedule_shift: float = Field(default=DEFAULTS.decoding.schedule_shift, gt=0, le=1e6)
+    commit: Literal["schedule", "threshold", "factor"] = "schedule"
+    commit_threshold: float = Field(default=DEFAULTS.decoding.commit_threshold, allow_inf_nan=False)
+    commit_factor: float = Field(default=DEFAULTS.decoding.commit_factor, gt=0, allow_inf_nan=False)
     early_exit: bool = True
     priority: int = Field(default=0, ge=-10, le=10)
     budget_s: float = Field(default=DEFAULTS.budget_s, gt=0, le=3600)
@@ -47,6 +50,9 @@ class SeerOptions(Strict):
             remasking=self.remasking,
             schedule=self.schedule,
             schedule_shift=self.schedule_shift,
+            commit=self.commit,
+            commit_threshold=self.commit_threshold,
+            commit_factor=self.commit_factor,
             early_exit=self.early_exit,
         )
 

@@ -49,6 +49,9 @@ def parser() -> argparse.ArgumentParser:
     generate.add_argument("--seed", type=int, default=0)
     generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text")
     generate.add_argument("--steps-per-token", type=float, default=1.0, metavar="X", help="denoising steps per token")
+    generate.add_argument("--commit", default="schedule", metavar="NAME", help="schedule, threshold or factor")
+    generate.add_argument("--commit-threshold", type=float, default=0.9, metavar="X", help="sure enough to commit")
+    generate.add_argument("--commit-factor", type=float, default=1.0, metavar="X", help="doubt one step may commit")
     probe = _command(commands, "probe", run_probe, "show what step 0 sees of the answer's length", [asking])
     probe.add_argument("--plot", type=Path, metavar="PNG", help="draw the sparsity curve")
     evaluate = _command(commands, "evaluate", run_evaluate, "score truncation on held-out scenes")
@@ -225,6 +228,9 @@ def _request(options: argparse.Namespace) -> GenerationRequest:
             truncate=not getattr(options, "no_truncate", False),
             steps_per_token=getattr(options, "steps_per_token", 1.0),
             block_length=options.block_length,
+            commit=getattr(options, "commit", "schedule"),
+            commit_threshold=getattr(options, "commit_threshold", 0.9),
+            commit_factor=getattr(options, "commit_factor", 1.0),
         ),
     )
 

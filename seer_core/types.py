@@ -39,8 +39,10 @@ class Decoding:
     """How the canvas is denoised.
 
     `detector` None means the profile's default. `block_length` None means the family's default.
-    `steps_per_token` is T/N: 1.0 commits one token a step, 0.5 two. `early_exit` ends a row once its answer is
-    complete, although fill behind the end token is still masked; the answer is the same either way.
+    `steps_per_token` is T/N: 1.0 commits one token a step, 0.5 two. `commit` says whether a step commits just those
+    ("schedule"), or also every token at least `commit_threshold` sure ("threshold") or the run of n that keeps
+    (n + 1) * (1 - confidence) below `commit_factor` ("factor"); T is then an upper bound. `early_exit` ends a row
+    once its answer is complete, although fill behind the end token is still masked; the answer is the same either way.
     """
 
     detector: str | None = None
@@ -50,6 +52,9 @@ class Decoding:
     remasking: str = "low_confidence"
     schedule: str = "even"
     schedule_shift: float = 3.0
+    commit: str = "schedule"
+    commit_threshold: float = 0.9
+    commit_factor: float = 1.0
     early_exit: bool = True
 
 

@@ -17,7 +17,7 @@ class Message(_message.Message):
     def __init__(self, role: _Optional[str] = ..., text: _Optional[str] = ..., images: _Optional[_Iterable[bytes]] = ...) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("messages", "max_tokens", "temperature", "top_p", "seed", "stop", "detector", "truncate", "steps_per_token", "block_length", "remasking", "schedule", "schedule_shift", "early_exit", "priority", "budget_s")
+    __slots__ = ("messages", "max_tokens", "temperature", "top_p", "seed", "stop", "detector", "truncate", "steps_per_token", "block_length", "remasking", "schedule", "schedule_shift", "early_exit", "priority", "budget_s", "commit", "commit_threshold", "commit_factor")
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
@@ -34,6 +34,9 @@ class GenerateRequest(_message.Message):
     EARLY_EXIT_FIELD_NUMBER: _ClassVar[int]
     PRIORITY_FIELD_NUMBER: _ClassVar[int]
     BUDGET_S_FIELD_NUMBER: _ClassVar[int]
+    COMMIT_FIELD_NUMBER: _ClassVar[int]
+    COMMIT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
+    COMMIT_FACTOR_FIELD_NUMBER: _ClassVar[int]
     messages: _containers.RepeatedCompositeFieldContainer[Message]
     max_tokens: int
     temperature: float
@@ -50,7 +53,10 @@ class GenerateRequest(_message.Message):
     early_exit: bool
     priority: int
     budget_s: float
-    def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., detector: _Optional[str] = ..., truncate: _Optional[bool] = ..., steps_per_token: _Optional[float] = ..., block_length: _Optional[int] = ..., remasking: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_shift: _Optional[float] = ..., early_exit: _Optional[bool] = ..., priority: _Optional[int] = ..., budget_s: _Optional[float] = ...) -> None: ...
+    commit: str
+    commit_threshold: float
+    commit_factor: float
+    def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., detector: _Optional[str] = ..., truncate: _Optional[bool] = ..., steps_per_token: _Optional[float] = ..., block_length: _Optional[int] = ..., remasking: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_shift: _Optional[float] = ..., early_exit: _Optional[bool] = ..., priority: _Optional[int] = ..., budget_s: _Optional[float] = ..., commit: _Optional[str] = ..., commit_threshold: _Optional[float] = ..., commit_factor: _Optional[float] = ...) -> None: ...
 
 class Usage(_message.Message):
     __slots__ = ("prompt_tokens", "completion_tokens")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from seer_core.types import TokenRoles
 
 CommitCounts = Callable[[int], Sequence[int]]
-"""Length of a block -> how many masks each of its steps commits; they sum to the length."""
+"""Length of a block -> how many masks each of its steps commits at least; they sum to the length."""
 
 
 class Canvas:
@@ -21,9 +21,9 @@ class Canvas:
         self._roles = roles
         self._commit_counts = commit_counts
         self._pending: deque[range] = deque()
-        self._block = range(0)
         self._due: deque[int] = deque()
         self.tokens: list[int] = []
+        self.holes: list[int] = []  # masked slots of the current block, ascending
         for start in range(0, length, block_length):
             self.extend(min(block_length, length - start))
 
@@ -31,19 +31,14 @@ class Canvas:
         return len(self.tokens)
 
     @property
-    def holes(self) -> list[int]:
-        """Masked slots of the current block, ascending."""
-        return [slot for slot in self._block if self.tokens[slot] == self._roles.mask_id]
-
-    @property
     def due(self) -> int:
-        """How many of them this step commits."""
-        return self._due[0]
+        """How many holes this step commits at least."""
+        return min(self._due[0], len(self.holes))
 
     @property
     def complete(self) -> bool:
         """Whether no mask is left."""
-        return not self._due
+        return not self.holes
 
     @property
     def settled(self) -> list[int]:
@@ -64,11 +59,12 @@ class Canvas:
         return settled[:end]
 
     def commit(self, slots: Sequence[int], tokens: Sequence[int]) -> None:
-        """Fill `due` holes of the current block; with its last one the next block opens."""
+        """Fill `due` holes of the current block or more; with its last one the next block opens."""
         for slot, token in zip(slots, tokens, strict=True):
             self.tokens[slot] = token
+        self.holes = [slot for slot in self.holes if self.tokens[slot] == self._roles.mask_id]
         self._due.popleft()
-        if not self._due:
+        if not self.holes:
             self._open_next()
 
     def extend(self, length: int) -> None:
@@ -76,10 +72,10 @@ class Canvas:
         start = len(self.tokens)
         self.tokens += [self._roles.mask_id] * length
         self._pending.append(range(start, start + length))
-        if not self._due:
+        if not self.holes:
             self._open_next()
 
     def _open_next(self) -> None:
         if self._pending:
-            self._block = self._pending.popleft()
-            self._due.extend(self._commit_counts(len(self._block)))
+            self.holes = list(self._pending.popleft())
+            self._due = deque(self._commit_counts(len(self.holes)))

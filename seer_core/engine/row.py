@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
+from math import isfinite
 from typing import TypeVar
 
 from torch import Tensor
 
 from seer_core.engine.canvas import Canvas
+from seer_core.engine.commit import COMMITS
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.remasking import REMASKING
-from seer_core.engine.sampler import most_confident, propose
+from seer_core.engine.sampler import propose, rank
 from seer_core.engine.schedule import MAX_SHIFT, SCHEDULES, Schedule, steps_for
 from seer_core.engine.transcript import Decode, Transcript
 from seer_core.errors import InvalidRequest
@@ -63,6 +65,7 @@ class ActiveRow:
         self.error: Exception | None = None
         self._mask_id = roles.mask_id
         self._rule = _named("remasking", row.decoding.remasking, REMASKING)
+        self._commits = _named("commit", row.decoding.commit, COMMITS)
 
     @property
     def prompt_tokens(self) -> int:
@@ -71,7 +74,8 @@ class ActiveRow:
     def advance(self, logits: Tensor) -> None:
         """Commit the most confident proposals of `logits` [M, V], one per hole of the current block."""
         proposal = propose(logits, mask_id=self._mask_id, sampling=self.row.sampling, rule=self._rule, step=self.steps)
-        chosen = most_confident(proposal.confidence, self.canvas.due)
+        ranking = rank(proposal.confidence)
+        chosen = ranking.order[: self._commits(ranking.confidence, self.canvas.due, self.row.decoding)]
         holes = self.canvas.holes
         self.canvas.commit([holes[i] for i in chosen.tolist()], proposal.tokens[chosen].tolist())
         self.steps += 1
@@ -112,6 +116,8 @@ def _check(row: Row) -> None:
         ("top_p", sampling.top_p, 0 < sampling.top_p <= 1),
         ("steps_per_token", decoding.steps_per_token, 0 < decoding.steps_per_token <= 1),
         ("schedule_shift", decoding.schedule_shift, 0 < decoding.schedule_shift <= MAX_SHIFT),
+        ("commit_threshold", decoding.commit_threshold, isfinite(decoding.commit_threshold)),
+        ("commit_factor", decoding.commit_factor, isfinite(decoding.commit_factor) and decoding.commit_factor > 0),
         ("block_length", decoding.block_length, decoding.block_length is None or decoding.block_length >= 1),
         ("prompt", "empty", row.prompt.length_tokens >= 1),
         ("forecast", row.forecast.length_tokens, row.forecast.length_tokens >= 1),

@@ -1,4 +1,4 @@
-"""Which token each masked position proposes, and which proposals are committed.
+"""Which token each masked position proposes, and in which order the proposals may be committed.
 
 Legend: M masked positions of one row's current block, V vocabulary.
 It sees one row at a time, so no row's randomness depends on who else runs.
@@ -24,6 +24,13 @@ class Proposal(NamedTuple):
     confidence: Tensor
 
 
+class Ranking(NamedTuple):
+    """Confidence float64 [M], descending, and whose it is, int64 [M]."""
+
+    confidence: Tensor
+    order: Tensor
+
+
 def propose(logits: Tensor, *, mask_id: int, sampling: Sampling, rule: Remasking, step: int) -> Proposal:
     """The proposals of raw `logits` [M, V] at a row's `step`. Raises `EngineError` for logits that are not finite."""
     generator = _generator(sampling.seed, step, logits.device)
@@ -32,9 +39,9 @@ def propose(logits: Tensor, *, mask_id: int, sampling: Sampling, rule: Remasking
     return Proposal(tokens, rule(raw.softmax(-1), tokens, generator))
 
 
-def most_confident(confidence: Tensor, count: int) -> Tensor:
-    """Indices of the `count` highest of `confidence` [M]; of equals the lower position."""
-    return confidence.sort(descending=True, stable=True).indices[:count]
+def rank(confidence: Tensor) -> Ranking:
+    """`confidence` [M], the highest first; of equals the lower position."""
+    return Ranking(*confidence.sort(descending=True, stable=True))
 
 
 def _draw(raw: Tensor, mask_id: int, sampling: Sampling, generator: Generator) -> Tensor:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from seer_core.engine.commit import COMMITS
 from seer_core.engine.engine import Row
 from seer_core.engine.remasking import REMASKING
 from seer_core.engine.schedule import SCHEDULES
@@ -20,6 +21,9 @@ DECODINGS = st.builds(
     remasking=st.sampled_from(sorted(REMASKING)),
     schedule=st.sampled_from(sorted(SCHEDULES)),
     schedule_shift=st.sampled_from([0.33, 3.0]),
+    commit=st.sampled_from(sorted(COMMITS)),
+    commit_threshold=st.sampled_from([-2.0, 0.2, 0.9]),
+    commit_factor=st.sampled_from([0.5, 1.0, 2.5]),
     early_exit=st.booleans(),
 )
 SAMPLINGS = st.builds(

@@ -33,6 +33,15 @@ def test_generate_prints_the_answer_and_its_account(capsys: pytest.CaptureFixtur
     assert fields["forecast_tokens"] < fields["canvas_tokens"] == 64
 
 
+def test_a_parallel_commit_rule_gives_the_answer_in_fewer_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    ask = [*ASK[:2], "--prompt", "List the shapes."]
+    _, plain, _ = run(capsys, "generate", *ask)
+    for rule in (["threshold", "--commit-threshold", "0.8"], ["factor", "--commit-factor", "0.5"]):
+        _, fields, _ = run(capsys, "generate", *ask, "--commit", *rule)
+        assert fields["text"] == plain["text"]
+        assert fields["steps"] < plain["steps"]
+
+
 def test_generate_streams_plain_text_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["generate", *ASK]) == 0
     assert capsys.readouterr().out == "5\n"
@@ -81,6 +90,7 @@ def test_doctor_says_what_can_be_run(capsys: pytest.CaptureFixture[str]) -> None
         (["generate", "--image", "nowhere.png", "--prompt", "hi"], "nowhere.png"),
         (["generate", *ASK, "--model", "no/such/folder"], "no/such/folder"),
         (["generate", *ASK, "--detector", "papper"], "did you mean 'paper'"),
+        (["generate", *ASK, "--commit", "treshold"], "did you mean 'threshold'"),
         (["generate", *ASK, "--max-tokens", "100000"], "100000"),
     ],
 )

@@ -39,6 +39,18 @@ def test_every_shipped_example_is_answered_right(pipeline: Pipeline) -> None:
     assert all(outcome.forecast_tokens < outcome.canvas_tokens for outcome in outcomes)
 
 
+@pytest.mark.parametrize("commit", ["threshold", "factor"])
+def test_committing_what_is_sure_keeps_the_answers_and_saves_steps(pipeline: Pipeline, commit: str) -> None:
+    plain = pipeline.generate([asking(index) for index in range(len(ASKED))])
+    requests = [asking(index, commit=commit) for index in range(len(ASKED))]
+    outcomes = pipeline.generate(requests)
+    assert [outcome.text for outcome in outcomes] == [asked["answer"] for asked in ASKED]
+    assert all(fast.steps <= slow.steps for fast, slow in zip(outcomes, plain, strict=True))
+    assert sum(outcome.steps for outcome in outcomes) < sum(outcome.steps for outcome in plain) / 2
+    alone = [pipeline.generate([request])[0] for request in requests]
+    assert [(one.tokens, one.steps) for one in alone] == [(one.tokens, one.steps) for one in outcomes]
+
+
 def test_together_and_alone_are_the_same(pipeline: Pipeline) -> None:
     requests = [asking(index, max_tokens=32 + 8 * index) for index in range(len(ASKED))]
     together = pipeline.generate(requests)

@@ -10,7 +10,7 @@ import pytest
 from deployments.grpc_codec import chunk_message, refuse, request_of
 from deployments.proto import seer_pb2
 from seer_core.errors import InvalidRequest, QueueFull
-from seer_core.types import Delta
+from seer_core.types import Decoding, Delta
 from tests.unit.deployments.jobs import ended
 
 
@@ -49,6 +49,11 @@ def test_zero_is_not_absent() -> None:
     assert request.sampling.seed == 0
 
 
+def test_the_commit_rule_and_its_numbers_come_through() -> None:
+    sent = request_of(message(commit="factor", commit_factor=2.0, commit_threshold=0.0), "r1")
+    assert sent.decoding == Decoding(commit="factor", commit_factor=2.0, commit_threshold=0.0)
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -57,6 +62,8 @@ def test_zero_is_not_absent() -> None:
         ({"stop": list("abcde")}, "stop"),
         ({"schedule_shift": float("inf")}, "schedule_shift"),
         ({"remasking": "hope"}, "remasking"),
+        ({"commit": "all"}, "commit"),
+        ({"commit_factor": float("inf")}, "commit_factor"),
         ({"messages": []}, "messages"),
         ({"messages": [seer_pb2.Message(role="robot")]}, "messages.0.role"),
     ],

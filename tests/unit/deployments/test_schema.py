@@ -10,7 +10,7 @@ import pytest
 from deployments.schema import ChatRequest
 from deployments.validation import parse
 from seer_core.errors import BadImage, InvalidRequest
-from seer_core.types import GenerationRequest
+from seer_core.types import Decoding, GenerationRequest
 
 PNG = b"\x89PNG not really"
 URL = "data:image/png;base64," + base64.b64encode(PNG).decode()
@@ -74,6 +74,13 @@ def test_the_seer_object_steers_decoding() -> None:
     assert (sent.budget_s, sent.priority) == (3, 2)
 
 
+def test_the_commit_rule_and_its_numbers_come_through() -> None:
+    plain, sent = request().decoding, request(seer={"commit": "threshold", "commit_threshold": 0.8}).decoding
+    assert plain == Decoding()
+    assert sent == Decoding(commit="threshold", commit_threshold=0.8)
+    assert request(seer={"commit": "factor", "commit_factor": 2}).decoding.commit_factor == 2
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
@@ -89,6 +96,9 @@ def test_the_seer_object_steers_decoding() -> None:
         ({"seer": {"steps_per_token": 2}}, "seer.steps_per_token"),
         ({"seer": {"budget_s": 0}}, "seer.budget_s"),
         ({"seer": {"schedule_shift": float("inf")}}, "seer.schedule_shift"),
+        ({"seer": {"commit": "treshold"}}, "seer.commit"),
+        ({"seer": {"commit_threshold": float("nan")}}, "seer.commit_threshold"),
+        ({"seer": {"commit_factor": 0}}, "seer.commit_factor"),
     ],
 )
 def test_a_wrong_value_is_refused_by_field(fields: dict[str, Any], field: str) -> None:

@@ -22,6 +22,22 @@ def test_blocks_open_one_after_the_other_and_the_last_may_be_short() -> None:
     assert canvas.tokens == [1] * 6
 
 
+def test_a_step_may_commit_more_than_is_due_and_is_never_asked_for_more_than_is_left() -> None:
+    canvas = Canvas(7, roles=ROLES, block_length=5, commit_counts=lambda n: (2,) * (n // 2) + (1,) * (n % 2))
+    canvas.commit([0, 2, 3], [1, 1, 1])
+    assert (canvas.holes, canvas.due) == ([1, 4], 2)
+    canvas.commit([4, 1], [1, 1])
+    assert (canvas.holes, canvas.due) == ([5, 6], 2)
+    canvas.commit([5, 6], [1, 1])
+    assert canvas.complete
+
+
+def test_what_is_due_shrinks_with_what_is_left() -> None:
+    canvas = Canvas(6, roles=ROLES, block_length=6, commit_counts=lambda n: (1, n - 1))
+    canvas.commit([0, 1, 2, 5], [1] * 4)
+    assert canvas.due == len(canvas.holes) == 2
+
+
 def test_the_answer_is_known_up_to_the_first_gap() -> None:
     canvas = canvas_of(4)
     canvas.commit([2], [7])

@@ -27,6 +27,10 @@ def start(row: Row) -> ActiveRow:
         ("schedule_shift", float("inf")),
         ("schedule", "evenly"),
         ("remasking", "entrophy"),
+        ("commit", "treshold"),
+        ("commit_threshold", float("nan")),
+        ("commit_factor", 0.0),
+        ("commit_factor", float("inf")),
     ],
 )
 def test_decoding_that_cannot_be_is_refused_by_name(field: str, value: Any) -> None:

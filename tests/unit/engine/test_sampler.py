@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from seer_core.engine.remasking import low_confidence
-from seer_core.engine.sampler import Proposal, most_confident, propose
+from seer_core.engine.sampler import Proposal, propose, rank
 from seer_core.errors import EngineError
 from seer_core.types import Sampling
 
@@ -42,7 +42,8 @@ def test_of_equally_likely_tokens_the_first_is_proposed() -> None:
 
 def test_ties_in_confidence_go_to_the_lower_position() -> None:
     confidence = torch.tensor([0.5, 0.9, 0.5, 0.9, 0.5], dtype=torch.float64)
-    assert most_confident(confidence, 4).tolist() == [1, 3, 0, 2]
+    assert rank(confidence).order.tolist() == [1, 3, 0, 2, 4]
+    assert rank(confidence).confidence.tolist() == [0.9, 0.9, 0.5, 0.5, 0.5]
 
 
 def test_sampling_follows_the_softmax_at_the_temperature() -> None:
