@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt
-OFFLINE := HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1 RAY_AUTH_MODE=disabled RAY_USAGE_STATS_ENABLED=0
+OFFLINE := HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1 RAY_USAGE_STATS_ENABLED=0
 # More arguments for the program behind a target: make test ARGS="tests/unit -x"
 ARGS ?=
 
@@ -28,10 +28,10 @@ serve: $(STAMP) ## Serve the embedded model: HTTP on 8000, gRPC on 9000
 
 # The coverage floor is for the whole suite; a part of it, named in ARGS, is judged by its tests alone.
 test: $(STAMP) ## Run every test that needs no GPU, with the coverage floor
-	$(OFFLINE) $(BIN)/python -m pytest $(if $(ARGS),,--cov) $(ARGS)
+	$(OFFLINE) RAY_AUTH_MODE=disabled $(BIN)/python -m pytest $(if $(ARGS),,--cov) $(ARGS)
 
 test-gpu: $(STAMP) ## Run the tests that need a GPU
-	$(OFFLINE) $(BIN)/python -m pytest tests/gpu $(ARGS)
+	$(OFFLINE) RAY_AUTH_MODE=disabled $(BIN)/python -m pytest tests/gpu $(ARGS)
 
 lint: $(STAMP) ## Check style, formatting, types and the direction of imports
 	$(BIN)/ruff check

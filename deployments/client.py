@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _request(arguments: argparse.Namespace) -> seer_pb2.GenerateRequest:
-    images = [path.read_bytes() for path in arguments.image]
+    images = [_read(path) for path in arguments.image]
     message = seer_pb2.Message(role="user", text=arguments.prompt, images=images)
     request = seer_pb2.GenerateRequest(messages=[message])
     for name in ("max_tokens", "seed"):
@@ -39,6 +39,13 @@ def _request(arguments: argparse.Namespace) -> seer_pb2.GenerateRequest:
         if value is not None:
             setattr(request, name, value)
     return request
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        sys.exit(f"error: the image {path} cannot be read: {error.strerror}")
 
 
 def _ask(stub: Any, request: seer_pb2.GenerateRequest) -> None:

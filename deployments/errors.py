@@ -33,9 +33,6 @@ TABLE: dict[type[SeerError], Answer] = {
     errors.ImageTooLarge: _bad_request("image_too_large", http=413),
     errors.ContextLengthExceeded: _bad_request("context_length_exceeded"),
     errors.RequestError: _bad_request("invalid_request"),
-    errors.Unauthenticated: Answer(
-        http=401, grpc="UNAUTHENTICATED", kind="authentication_error", code="invalid_api_key"
-    ),
     errors.QueueFull: Answer(http=429, grpc="RESOURCE_EXHAUSTED", kind="rate_limit_error", code="queue_full"),
     errors.NotReady: Answer(http=503, grpc="UNAVAILABLE", kind="server_error", code="not_ready"),
     errors.AdmissionError: Answer(http=503, grpc="UNAVAILABLE", kind="server_error", code="unavailable"),

@@ -1,4 +1,4 @@
-"""The HTTP face: OpenAI's chat completions, models, health, readiness, the playground. Knows no Ray and no gRPC."""
+"""The HTTP face: OpenAI's chat completions, models, health, readiness. Knows no Ray and no gRPC."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import time
 import uuid
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from pathlib import Path
 from typing import Any, Protocol
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from fastapi.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
 
 from deployments import replies
@@ -22,7 +21,6 @@ from deployments.validation import explain
 from seer_core.errors import InvalidRequest, NotReady, SeerError
 from seer_core.types import Delta, GenerationRequest, Outcome
 
-PLAYGROUND = Path(__file__).parent / "playground" / "index.html"
 MAX_BODY_BYTES = 64 * 2**20
 
 
@@ -70,9 +68,9 @@ def http_api(service: Service) -> FastAPI:
         return {"status": "ready"}
 
     @api.get("/", include_in_schema=False)
-    async def playground() -> Response:
-        """The playground; the documentation of the API where none is installed."""
-        return FileResponse(PLAYGROUND) if PLAYGROUND.exists() else RedirectResponse("/docs")
+    async def root() -> Response:
+        """The documentation of the API."""
+        return RedirectResponse("/docs")
 
     return api
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import secrets
 import socket
 import time
 import urllib.error
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from ray.serve.schema import ServeDeploySchema
 
 ENVIRONMENT = {
-    "RAY_AUTH_MODE": "disabled",
     "RAY_USAGE_STATS_ENABLED": "0",
     # Busy or slow machines need longer than Serve's five seconds to start a proxy.
     "RAY_SERVE_PROXY_READY_CHECK_TIMEOUT_S": "60",
@@ -176,6 +176,9 @@ def _section(config: dict[str, Any], name: str) -> dict[str, Any]:
 def _set_environment() -> None:
     for name, value in ENVIRONMENT.items():
         os.environ.setdefault(name, value)
+    if "RAY_AUTH_MODE" not in os.environ:
+        # Ray's own ports listen on every interface, and whoever reaches them can run code.
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     root = str(Path(__file__).parent.parent)
     known = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = f"{root}{os.pathsep}{known}" if known else root

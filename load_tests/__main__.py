@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import secrets
 import signal
 import sys
 import time
@@ -75,6 +77,9 @@ def _service(options: argparse.Namespace, stack: ExitStack, logs: Path) -> tuple
     if (options.url is None) != (options.grpc is None):
         raise LoadTestError("--url and --grpc belong together: give both for a running service, or neither")
     if options.url is None:
+        # One token for the service and for the watcher, which joins its cluster.
+        if "RAY_AUTH_MODE" not in os.environ:
+            os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
         return stack.enter_context(own_service(logs))
     target = Target(url=options.url.rstrip("/"), grpc=options.grpc)
     wait_ready(target, timeout_s=10.0)

@@ -22,7 +22,6 @@ CONFIG = Path(__file__).parent / "serve_config.yaml"
 READY_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 20.0
 ENVIRONMENT = {
-    "RAY_AUTH_MODE": "disabled",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ADDRESS": "",
     # On few cores, replicas that fight over them measure the fight.

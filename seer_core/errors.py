@@ -5,8 +5,7 @@
     |  |- InvalidRequest     a field, option or value is malformed, unknown or unsupported
     |  |- BadImage           bytes that are no image, or one that may not be decoded
     |  |  `- ImageTooLarge   more bytes or pixels than the limits allow
-    |  |- ContextLengthExceeded
-    |  `- Unauthenticated    a missing or wrong key
+    |  `- ContextLengthExceeded
     |- AdmissionError        nothing is wrong with the request; try again after `retry_after_s`
     |  |- QueueFull
     |  `- NotReady           starting or draining
@@ -68,10 +67,6 @@ class ImageTooLarge(BadImage):
 
 class ContextLengthExceeded(RequestError):
     """Prompt and canvas together are longer than the model's context."""
-
-
-class Unauthenticated(RequestError):
-    """The API key is missing or wrong."""
 
 
 class AdmissionError(SeerError):

@@ -101,6 +101,7 @@ def load_decoder(folder: Path, *, device: str = "cpu", dtype: torch.dtype | None
     """The decoder alone, for a worker. Reads no tower."""
     from seer_core.models.decoder import Decoder
 
+    check_device(device)
     info = inspect(folder)
     decoder = Decoder(info.family.decoder(info.fields))
     load_into(decoder, folder, info.family.names, prefix="decoder.")
@@ -109,12 +110,23 @@ def load_decoder(folder: Path, *, device: str = "cpu", dtype: torch.dtype | None
 
 def load_model(folder: Path, *, device: str = "cpu", dtype: torch.dtype | None = None) -> VisionLanguageModel:
     """Tower, projector and decoder."""
+    check_device(device)
     info = inspect(folder)
     model = build_model(info)
     load_into(model, folder, info.family.names)
     if info.family.newline_bfloat16:
         model.newline.data = model.newline.data.bfloat16().to(model.newline.dtype)
     return model.to(device, dtype).eval()
+
+
+def check_device(device: str) -> None:
+    """Raises `ConfigError` where torch cannot use `device` on this machine."""
+    import torch
+
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ConfigError(f"device {device!r} cannot be used here: {error}", field="device") from error
 
 
 def build_model(info: CheckpointInfo) -> VisionLanguageModel:

@@ -69,7 +69,8 @@ class VisionLanguageModel(nn.Module):
         return torch.cat((kept, newline), dim=1).flatten(0, 1)
 
     def _pixels(self, image: ImageViews) -> Tensor:
-        return torch.from_numpy(image.pixels).to(self.device, self.newline.dtype)
+        # A copy: an array that came from another process is read-only, and a tensor may not share it.
+        return torch.tensor(image.pixels, device=self.device, dtype=self.newline.dtype)
 
 
 def pool_half(features: Tensor) -> Tensor:

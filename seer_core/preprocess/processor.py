@@ -42,6 +42,9 @@ class Processor:
         no image, `ContextLengthExceeded` where prompt and canvas do not fit the model's positions.
         """
         self._check(messages)
+        if canvas_tokens > self.rules.max_positions:
+            text = f"max_tokens is {canvas_tokens}; the model has room for {self.rules.max_positions} with the prompt"
+            raise ContextLengthExceeded(text, field="max_tokens")
         self._check_text([message.text.strip() for message in messages], canvas_tokens)
         images = tuple(self._views(data) for message in messages for data in message.images)
         ids = [token for part in self.template.parts(messages) for token in self.ids(part)]

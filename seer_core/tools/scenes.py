@@ -24,15 +24,15 @@ def scene_samples(count: int, *, seed: int = HELD_OUT_SEED) -> list[Sample]:
     return [_sample(np.random.default_rng((seed, index))) for index in range(count)]
 
 
-def calibration_requests(count: int, canvases: Sequence[int]) -> list[GenerationRequest]:
-    """`count` questions with `canvases` in turn."""
+def calibration_requests(samples: Sequence[Sample], canvases: Sequence[int]) -> list[GenerationRequest]:
+    """The samples' questions with `canvases` in turn."""
     return [
         GenerationRequest(
             id=f"calibrate-{index}",
             messages=(Message(role="user", text=sample.prompt, images=(sample.image,)),),
             sampling=Sampling(max_tokens=canvases[index % len(canvases)]),
         )
-        for index, sample in enumerate(scene_samples(count, seed=CALIBRATION_SEED))
+        for index, sample in enumerate(samples)
     ]
 
 

@@ -1,78 +1,23 @@
-"""The command line: `seer generate | probe | evaluate | calibrate | train-embedded | bench | doctor`.
-
-Every command prints for people, or with `--json` one JSON object as its last line. Errors go to standard error, name
-what is wrong and end with status 2.
-"""
+"""What each command does, once its options are parsed. Every one prints for people, or one JSON line."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
-from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seer_core.embedded import CHECKPOINT
-from seer_core.errors import ConfigError, SeerError
+from seer_core.errors import ConfigError
 from seer_core.types import Decoding, GenerationRequest, Message, Outcome, Sampling
 
 if TYPE_CHECKING:
+    import torch
+
     from seer_core.pipeline import Pipeline
+    from seer_core.tools.evaluate import Sample
 
 Printed = dict[str, Any]
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit status."""
-    options = parser().parse_args(arguments)
-    try:
-        options.run(options)
-    except SeerError as error:
-        print(f"seer: error: {error}", file=sys.stderr)
-        if options.json:
-            kind = type(error).__name__
-            print(json.dumps({"error": {"type": kind, "message": error.message, "field": error.field}}))
-        return 2
-    return 0
-
-
-def parser() -> argparse.ArgumentParser:
-    """All commands and their options."""
-    top = argparse.ArgumentParser(prog="seer", description="Diffusion multimodal models that see where answers end.")
-    commands = top.add_subparsers(required=True, metavar="COMMAND")
-    asking = _asking_options()
-    generate = _command(commands, "generate", run_generate, "answer a question about an image", [asking])
-    generate.add_argument("--no-truncate", action="store_true", help="denoise the whole canvas")
-    generate.add_argument("--temperature", type=float, default=0.0)
-    generate.add_argument("--seed", type=int, default=0)
-    generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text")
-    generate.add_argument("--steps-per-token", type=float, default=1.0, metavar="X", help="denoising steps per token")
-    generate.add_argument("--commit", default="schedule", metavar="NAME", help="schedule, threshold or factor")
-    generate.add_argument("--commit-threshold", type=float, default=0.9, metavar="X", help="sure enough to commit")
-    generate.add_argument("--commit-factor", type=float, default=1.0, metavar="X", help="doubt one step may commit")
-    probe = _command(commands, "probe", run_probe, "show what step 0 sees of the answer's length", [asking])
-    probe.add_argument("--plot", type=Path, metavar="PNG", help="draw the sparsity curve")
-    evaluate = _command(commands, "evaluate", run_evaluate, "score truncation on held-out scenes")
-    evaluate.add_argument("--canvas", type=_positive, default=64, metavar="N")
-    evaluate.add_argument("--count", type=_positive, default=100, metavar="N")
-    evaluate.add_argument("--detector", metavar="NAME")
-    calibrate = _command(commands, "calibrate", run_calibrate, "fit a profile from untruncated runs")
-    calibrate.add_argument("--out", type=Path, required=True, metavar="JSON")
-    calibrate.add_argument("--count", type=_positive, default=300, metavar="N")
-    calibrate.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128, 256], metavar="N")
-    calibrate.add_argument("--layers", type=int, nargs="+", default=[1, 2, 3], metavar="L")
-    train = _command(commands, "train-embedded", run_train, "train the embedded model, or go on with a run")
-    train.add_argument("--out", type=Path, required=True, metavar="DIR")
-    train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
-    train.add_argument("--seed", type=int, default=0)
-    bench = _command(commands, "bench", run_bench, "measure what truncation saves here")
-    bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
-    bench.add_argument("--count", type=_positive, default=16, metavar="N")
-    bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
-    _command(commands, "doctor", run_doctor, "say what this machine can run")
-    return top
 
 
 def run_generate(options: argparse.Namespace) -> None:
@@ -121,11 +66,10 @@ def run_probe(options: argparse.Namespace) -> None:
 def run_evaluate(options: argparse.Namespace) -> None:
     """Held-out scenes with and without truncation."""
     from seer_core.tools.evaluate import evaluate
-    from seer_core.tools.scenes import scene_samples
 
     summary = evaluate(
         _pipeline(options),
-        scene_samples(options.count),
+        _samples(options),
         canvas_tokens=options.canvas,
         decoding=Decoding(detector=options.detector),
     )
@@ -139,12 +83,12 @@ def run_calibrate(options: argparse.Namespace) -> None:
     from seer_core.probe.profile import Profile
     from seer_core.probe.profile_file import save_profile
     from seer_core.tools.calibrate import calibrate
-    from seer_core.tools.scenes import calibration_requests
+    from seer_core.tools.scenes import CALIBRATION_SEED, calibration_requests
 
     # A profile that lies beside the weights may belong to others; what is fitted here needs none.
     blank = Profile(fingerprint=inspect(options.model).fingerprint())
-    requests = calibration_requests(options.count, options.canvases)
-    pipeline = Pipeline.load(options.model, profile=blank)
+    requests = calibration_requests(_samples(options, CALIBRATION_SEED), options.canvases)
+    pipeline = Pipeline.load(options.model, device=options.device, dtype=_dtype(options), profile=blank)
     profile, report = calibrate(pipeline, requests, layers=options.layers)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     save_profile(profile, options.out)
@@ -188,30 +132,6 @@ def run_doctor(options: argparse.Namespace) -> None:
         print("\n".join(lines(report)))
 
 
-def _command(
-    commands: Any,
-    name: str,
-    run: Callable[[argparse.Namespace], None],
-    summary: str,
-    parents: Sequence[argparse.ArgumentParser] = (),
-) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, parents=parents)
-    command.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
-    command.set_defaults(run=run)
-    return command
-
-
-def _asking_options() -> argparse.ArgumentParser:
-    asking = argparse.ArgumentParser(add_help=False)
-    asking.add_argument("--image", type=Path, metavar="FILE", help="the picture the question is about")
-    asking.add_argument("--prompt", required=True, metavar="TEXT")
-    asking.add_argument("--max-tokens", type=_positive, default=64, metavar="N", help="the canvas")
-    asking.add_argument("--detector", metavar="NAME", help="who decides where the answer ends")
-    asking.add_argument("--block-length", type=_positive, metavar="N", help="semi-autoregressive block")
-    return asking
-
-
 def _request(options: argparse.Namespace) -> GenerationRequest:
     images = () if options.image is None else (_read(options.image),)
     return GenerationRequest(
@@ -235,6 +155,15 @@ def _request(options: argparse.Namespace) -> GenerationRequest:
     )
 
 
+def _samples(options: argparse.Namespace, seed: int | None = None) -> list[Sample]:
+    from seer_core.tools.sample_file import load_samples
+    from seer_core.tools.scenes import HELD_OUT_SEED, scene_samples
+
+    if options.data is not None:
+        return load_samples(options.data, options.count)
+    return scene_samples(options.count, seed=HELD_OUT_SEED if seed is None else seed)
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
@@ -245,18 +174,18 @@ def _read(path: Path) -> bytes:
 def _pipeline(options: argparse.Namespace) -> Pipeline:
     from seer_core.pipeline import Pipeline
 
-    return Pipeline.load(options.model)
+    return Pipeline.load(options.model, device=options.device, dtype=_dtype(options))
+
+
+def _dtype(options: argparse.Namespace) -> torch.dtype:
+    import torch
+
+    dtype: torch.dtype = getattr(torch, options.dtype)
+    return dtype
 
 
 def _outcome_fields(outcome: Outcome) -> Printed:
     return {**asdict(outcome), "tokens": list(outcome.tokens)}
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is not a positive number")
-    return value
 
 
 def _print_fields(options: argparse.Namespace, fields: Printed) -> None:
@@ -269,7 +198,3 @@ def _print_fields(options: argparse.Namespace, fields: Printed) -> None:
 
 def _print_json(fields: Printed) -> None:
     print(json.dumps(fields))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,85 @@
+"""All commands and their options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from seer_core.cli import commands
+from seer_core.embedded import CHECKPOINT
+
+DTYPES = ("float32", "bfloat16", "float16")
+
+
+def parser() -> argparse.ArgumentParser:
+    """All commands and their options."""
+    top = argparse.ArgumentParser(prog="seer", description="Diffusion multimodal models that see where answers end.")
+    subcommands = top.add_subparsers(required=True, metavar="COMMAND")
+    asking = _asking_options()
+    generate = _command(subcommands, "generate", commands.run_generate, "answer a question about an image", [asking])
+    generate.add_argument("--no-truncate", action="store_true", help="denoise the whole canvas")
+    generate.add_argument("--temperature", type=float, default=0.0)
+    generate.add_argument("--seed", type=int, default=0)
+    generate.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text")
+    generate.add_argument("--steps-per-token", type=float, default=1.0, metavar="X", help="denoising steps per token")
+    generate.add_argument("--commit", default="schedule", metavar="NAME", help="schedule, threshold or factor")
+    generate.add_argument("--commit-threshold", type=float, default=0.9, metavar="X", help="sure enough to commit")
+    generate.add_argument("--commit-factor", type=float, default=1.0, metavar="X", help="doubt one step may commit")
+    probe = _command(subcommands, "probe", commands.run_probe, "show what step 0 sees of the answer's length", [asking])
+    probe.add_argument("--plot", type=Path, metavar="PNG", help="draw the sparsity curve")
+    evaluate = _command(subcommands, "evaluate", commands.run_evaluate, "score truncation on held-out scenes")
+    evaluate.add_argument("--canvas", type=_positive, default=64, metavar="N")
+    evaluate.add_argument("--count", type=_positive, default=100, metavar="N")
+    evaluate.add_argument("--detector", metavar="NAME")
+    evaluate.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
+    calibrate = _command(subcommands, "calibrate", commands.run_calibrate, "fit a profile from untruncated runs")
+    calibrate.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
+    calibrate.add_argument("--out", type=Path, required=True, metavar="JSON")
+    calibrate.add_argument("--count", type=_positive, default=300, metavar="N")
+    calibrate.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128, 256], metavar="N")
+    calibrate.add_argument("--layers", type=int, nargs="+", default=[1, 2, 3], metavar="L")
+    train = _command(subcommands, "train-embedded", commands.run_train, "train the embedded model, or go on with a run")
+    train.add_argument("--out", type=Path, required=True, metavar="DIR")
+    train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
+    train.add_argument("--seed", type=int, default=0)
+    bench = _command(subcommands, "bench", commands.run_bench, "measure what truncation saves here")
+    bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
+    bench.add_argument("--count", type=_positive, default=16, metavar="N")
+    bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
+    _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run")
+    return top
+
+
+def _command(
+    commands: Any,
+    name: str,
+    run: Callable[[argparse.Namespace], None],
+    summary: str,
+    parents: Sequence[argparse.ArgumentParser] = (),
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, parents=parents)
+    command.add_argument("--json", action="store_true", help="print one JSON object as the last line")
+    command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
+    command.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
+    command.add_argument("--dtype", choices=DTYPES, default="float32")
+    command.set_defaults(run=run)
+    return command
+
+
+def _asking_options() -> argparse.ArgumentParser:
+    asking = argparse.ArgumentParser(add_help=False)
+    asking.add_argument("--image", type=Path, metavar="FILE", help="the picture the question is about")
+    asking.add_argument("--prompt", required=True, metavar="TEXT")
+    asking.add_argument("--max-tokens", type=_positive, default=64, metavar="N", help="the canvas")
+    asking.add_argument("--detector", metavar="NAME", help="who decides where the answer ends")
+    asking.add_argument("--block-length", type=_positive, metavar="N", help="semi-autoregressive block")
+    return asking
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is not a positive number")
+    return value
