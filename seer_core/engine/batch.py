@@ -1,8 +1,8 @@
 """The rows that run together, as one padded forward.
 
-Legend: B rows, P longest prompt, L longest canvas, S = L, or P + L where prompts are recomputed, M masked positions,
-D hidden width. A row's canvas sits at positions P_i + j whatever the padding, and no row attends to padding, so that
-nothing depends on who else runs.
+Legend: B rows, P longest prompt, L longest canvas, S = L, or the longest of prompt and canvas together where prompts
+are recomputed, M masked positions, D hidden width. A row's canvas sits at positions P_i + j whatever the padding, and
+no row attends to padding, so that nothing depends on who else runs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from seer_core.models.decoder import Decoder
 
 
 class Batch:
-    """Built when a row joins or leaves: the prompts are padded once, the canvases at every step."""
+    """Built when a row joins or leaves: cached prompts are padded once, the rest at every step."""
 
     def __init__(self, rows: Sequence[ActiveRow], *, mask_id: int) -> None:
         self.rows = tuple(rows)
@@ -28,30 +28,39 @@ class Batch:
         self._device = rows[0].embeddings.device
         self._prompt_tokens = [row.prompt_tokens for row in rows]
         self.past = _shared_past(rows)
-        self._prompts = pad_sequence([row.embeddings for row in rows], batch_first=True) if not self.past else None
 
     def inputs(self, decoder: Decoder) -> tuple[Tensor, Tensor, Tensor | None]:
         """Hidden [B, S, D], positions int64 [B, S] and the key mask of this step."""
-        canvases = [self._tensor(row.canvas.tokens) for row in self.rows]
-        hidden = decoder.embed(pad_sequence(canvases, batch_first=True, padding_value=self._mask_id))  # [B, L, D]
-        positions = self._tensor(self._prompt_tokens)[:, None] + torch.arange(hidden.shape[1], device=self._device)
-        if self._prompts is not None:
-            hidden = torch.cat((self._prompts, hidden), dim=1)  # [B, P + L, D]
-            before = torch.arange(self._prompts.shape[1], device=self._device).expand(len(self.rows), -1)
-            positions = torch.cat((before, positions), dim=1)
-        mask = key_mask(self._prompt_tokens, [len(row.canvas) for row in self.rows], self._device)
-        return hidden, positions, mask
+        canvases = pad_sequence(
+            [self._tensor(row.canvas.tokens) for row in self.rows], batch_first=True, padding_value=self._mask_id
+        )
+        hidden = decoder.embed(canvases)  # [B, L, D]
+        lengths = [len(row.canvas) for row in self.rows]
+        if self.past is not None:
+            positions = self._tensor(self._prompt_tokens)[:, None] + self._counted(hidden.shape[1])
+            return hidden, positions, key_mask(self._prompt_tokens, lengths, self._device)
+        wholes = [torch.cat((row.embeddings, own[:n])) for row, own, n in zip(self.rows, hidden, lengths, strict=True)]
+        hidden = pad_sequence(wholes, batch_first=True)  # [B, S, D]
+        mask = key_mask([0] * len(wholes), [len(whole) for whole in wholes], self._device)
+        return hidden, self._counted(hidden.shape[1]).expand(len(wholes), -1), mask
 
     def holes(self, hidden: Tensor) -> Tensor:
         """[B, S, D] -> [M, D]: the masked positions of every row's current block, row after row."""
         width = hidden.shape[1]
-        first = width - max(len(row.canvas) for row in self.rows)
-        flat = [n * width + first + slot for n, row in enumerate(self.rows) for slot in row.canvas.holes]
+        firsts = self._prompt_tokens if self.past is None else [0] * len(self.rows)
+        flat = [
+            n * width + first + slot
+            for n, (row, first) in enumerate(zip(self.rows, firsts, strict=True))
+            for slot in row.canvas.holes
+        ]
         return hidden.flatten(0, 1).index_select(0, self._tensor(flat))
 
     def by_row(self, values: Tensor) -> tuple[Tensor, ...]:
         """[M, ...] -> what belongs to each row."""
         return torch.split(values, [len(row.canvas.holes) for row in self.rows])
+
+    def _counted(self, count: int) -> Tensor:
+        return torch.arange(count, device=self._device)
 
     def _tensor(self, values: Sequence[int]) -> Tensor:
         return torch.tensor(values, dtype=torch.int64, device=self._device)

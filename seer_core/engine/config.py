@@ -2,31 +2,69 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
 
 from seer_core.errors import ConfigError
+
+# With four steps an octave a bucket is at most a quarter above the one before, so less than a fifth is padding.
+BUCKET_TOKENS = (
+    *(8, 16, 24, 32, 48, 64, 96, 128),
+    *(160, 192, 224, 256, 320, 384, 448, 512),
+    *(640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096),
+)
+ROW_SLOTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
+_LEAST = MappingProxyType(
+    {
+        "max_rows": 1,
+        "block_length": 1,
+        "straggler_rows": 0,
+        "short_tokens": 0,
+        "launch_tokens": 0,
+        "eager_tokens": 0,
+        "plan_budget_bytes": 1,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineConfig:
-    """How many rows run together, and where canvases grow to.
+    """How many rows run together, where canvases grow to, and how a step is planned.
 
-    `bucket_tokens` are the lengths a canvas grows towards; beyond the last one its multiples follow.
-    `block_length` is the family's, for requests that name none.
+    `bucket_tokens` are the lengths a canvas grows towards (beyond the last one its multiples follow) and the lengths
+    rows are padded to. `block_length` is the family's, for requests that name none.
+
+    `tau_pad` is the padding waste from which on rows are packed. `row_slots` are the batch sizes a shape may have.
+    Groups of at most `straggler_rows` rows, or of rows of at most `short_tokens`, run eagerly. One forward more costs
+    as much as `launch_tokens` positions, one without a captured shape as much as `eager_tokens` more.
+    `plan_budget_bytes` is what one plan may take in activations, keys and values.
     """
 
     max_rows: int = 16
-    bucket_tokens: tuple[int, ...] = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+    bucket_tokens: tuple[int, ...] = BUCKET_TOKENS
     block_length: int = 128
+    tau_pad: float = 0.2
+    row_slots: tuple[int, ...] = ROW_SLOTS
+    straggler_rows: int = 1
+    short_tokens: int = 4
+    launch_tokens: int = 32
+    eager_tokens: int = 256
+    plan_budget_bytes: int = 16 * 2**30
 
     def __post_init__(self) -> None:
-        for name, value in (("max_rows", self.max_rows), ("block_length", self.block_length)):
-            if value < 1:
-                raise ConfigError(f"{name} must be at least 1, not {value}", field=name)
-        if not self.bucket_tokens or self.bucket_tokens[0] < 1 or any(a >= b for a, b in pairwise(self.bucket_tokens)):
-            raise ConfigError("bucket_tokens must be positive and ascending", field="bucket_tokens")
+        for name, least in _LEAST.items():
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}", field=name)
+        for name in ("bucket_tokens", "row_slots"):
+            ladder: tuple[int, ...] = getattr(self, name)
+            if not ladder or ladder[0] < 1 or any(a >= b for a, b in pairwise(ladder)):
+                raise ConfigError(f"{name} must be positive and ascending", field=name)
+        if self.row_slots[0] != 1:
+            raise ConfigError("row_slots must begin with 1, or a row alone has no shape", field="row_slots")
+        if not 0 <= self.tau_pad < 1:
+            raise ConfigError(f"tau_pad must be from 0 to below 1, not {self.tau_pad}", field="tau_pad")
 
     def bucket_after(self, tokens: int) -> int:
         """The smallest bucket longer than `tokens`."""
@@ -35,3 +73,17 @@ class EngineConfig:
             return self.bucket_tokens[index]
         widest = self.bucket_tokens[-1]
         return (tokens // widest + 1) * widest
+
+    def bucket_of(self, tokens: int) -> int:
+        """The smallest bucket that holds `tokens`; beyond the last one the buckets go on, doubled, then doubled again.
+
+        So sums of lengths find a bucket that is as close as those of single rows.
+        """
+        scale = 1
+        while -(-tokens // scale) > self.bucket_tokens[-1]:
+            scale *= 2
+        return self.bucket_tokens[bisect_left(self.bucket_tokens, -(-tokens // scale))] * scale
+
+    def slots_of(self, rows: int) -> int:
+        """The smallest batch size that holds `rows`, which are at most the largest one."""
+        return self.row_slots[bisect_left(self.row_slots, rows)]

@@ -10,8 +10,11 @@ from collections.abc import Collection, Sequence
 from seer_core.engine.batch import Batch
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.denoiser import denoise
+from seer_core.engine.footprint import Footprint
 from seer_core.engine.kv_cache import prefill
-from seer_core.engine.plan import path_of
+from seer_core.engine.lineup import Lineup
+from seer_core.engine.plan import Lengths
+from seer_core.engine.planner import Planner
 from seer_core.engine.row import ActiveRow, Row
 from seer_core.engine.transcript import Decode
 from seer_core.errors import ContextLengthExceeded, EngineError, SeerError
@@ -34,7 +37,9 @@ class Engine:
         self._prefix_lm = prefix_lm
         self._waiting: list[Row] = []
         self._rows: list[ActiveRow] = []
-        self._batch: Batch | None = None
+        footprint = Footprint.of(decoder.config, decoder.embedding.weight.element_size())
+        self._planner = Planner(config, footprint, prefix_lm=prefix_lm)
+        self._lineup = Lineup(self._planner, mask_id=roles.mask_id)
 
     @property
     def free_rows(self) -> int:
@@ -72,7 +77,6 @@ class Engine:
         for row in self._waiting:
             try:
                 self._rows.append(self._start(row))
-                self._batch = None
             except Exception as error:
                 refused.append(_failed(row.id, error))
         self._waiting = []
@@ -84,6 +88,8 @@ class Engine:
             raise ContextLengthExceeded(
                 f"prompt and canvas take {positions} positions of {self._decoder.config.max_positions}"
             )
+        if not self._planner.fits(Lengths(row.prompt.length_tokens, row.sampling.max_tokens)):
+            raise ContextLengthExceeded(f"prompt and canvas take more than {self._config.plan_budget_bytes} bytes")
         embeddings = row.prompt.embeddings.to(self._decoder.embedding.weight)
         active = ActiveRow(row, embeddings, roles=self._roles, decode=self._decode, config=self._config)
         if self._prefix_lm:
@@ -91,16 +97,17 @@ class Engine:
         return active
 
     def _denoise(self) -> None:
-        """One step of all rows together; if that fails, of each alone, so that one row's failure stays its own."""
-        try:
-            self._batch = self._batch or Batch(self._rows, mask_id=self._roles.mask_id)
-            denoise(self._decoder, self._batch)
-        except Exception:
-            self._batch = None
-            for row in self._rows:
-                self._denoise_alone(row)
+        """One step, company by company; where that fails, row by row, so that one row's failure stays its own."""
+        for company in self._lineup.companies(self._rows):
+            try:
+                denoise(self._decoder, self._lineup.batch(company))
+            except Exception:
+                self._lineup.forget(company)
+                for row in company:
+                    self._denoise_alone(row)
 
     def _denoise_alone(self, row: ActiveRow) -> None:
+        row.path = "eager"
         try:
             denoise(self._decoder, Batch([row], mask_id=self._roles.mask_id))
         except Exception as error:
@@ -122,16 +129,16 @@ class Engine:
         text = transcript.update(canvas.answer, final=closed)
         closed = closed or transcript.stopped
         if closed and (canvas.complete or row.row.decoding.early_exit):
-            return Delta(id=row.row.id, text=text, outcome=row.outcome(path_of(len(self._rows))))
+            return Delta(id=row.row.id, text=text, outcome=row.outcome())
         if canvas.complete:
             row.regrow(min(room, row.block_length))
         return Delta(id=row.row.id, text=text) if text else None
 
     def _leave(self, ids: Collection[str]) -> None:
-        staying = [row for row in self._rows if row.row.id not in ids]
-        if len(staying) < len(self._rows):
-            self._rows = staying
-            self._batch = None
+        leaving = [row for row in self._rows if row.row.id in ids]
+        if leaving:
+            self._rows = [row for row in self._rows if row.row.id not in ids]
+            self._lineup.forget(leaving)
 
 
 def _failed(row_id: str, error: Exception) -> Delta:

@@ -1,10 +1,43 @@
-"""How a batch runs: which path its rows take this step."""
+"""How some rows run this step: on which path, in which shape, and why. Knows no torch."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from seer_core.types import Path
 
 
-def path_of(rows: int) -> Path:
-    """A straggler alone runs eagerly; rows together are padded to one shape."""
-    return "eager" if rows == 1 else "static"
+class Lengths(NamedTuple):
+    """What the planner sees of a row."""
+
+    prompt_tokens: int
+    canvas_tokens: int
+
+
+class ShapeKey(NamedTuple):
+    """A predefined shape: `rows` slots, the positions computed, and the keys they attend to.
+
+    Both are per slot where rows are padded, and of the whole pack where they are packed; a slot without a row is empty.
+    Where prompts are recomputed with the canvas, `canvas_tokens` holds both.
+    """
+
+    rows: int
+    canvas_tokens: int
+    key_tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """`rows` are indices into the rows of the step, shortest last. An eager plan has no predefined shape.
+
+    `waste_ratio` is the padding waste 1 - sum(L_i) / (n * B) of these n rows in their bucket of B positions, whether
+    they are padded in the end or not. `size_bytes` is what activations, keys and values are estimated to take.
+    """
+
+    path: Path
+    rows: tuple[int, ...]
+    key: ShapeKey | None
+    waste_ratio: float
+    size_bytes: int
+    reason: str

@@ -41,7 +41,7 @@ class ActiveRow:
     """A row that runs. Its options are resolved once, here; raises `InvalidRequest` for those that cannot be.
 
     `embeddings` [P, D] is the prompt on the model's device; `past` its keys and values, None where the prompt is
-    recomputed with every step. `error` is why this row failed.
+    recomputed with every step. `path` is that of its last step, `error` is why it failed.
     """
 
     def __init__(
@@ -62,6 +62,7 @@ class ActiveRow:
         self.transcript = Transcript(decode, row.sampling.stop)
         self.steps = 0
         self.regrown = 0
+        self.path: Path = "eager"
         self.error: Exception | None = None
         self._mask_id = roles.mask_id
         self._rule = _named("remasking", row.decoding.remasking, REMASKING)
@@ -85,7 +86,7 @@ class ActiveRow:
         self.canvas.extend(length)
         self.regrown += 1
 
-    def outcome(self, path: Path) -> Outcome:
+    def outcome(self) -> Outcome:
         """How it ended; only for a row whose answer is closed."""
         tokens = self.transcript.tokens_of(self.canvas.answer)
         forecast = self.row.forecast
@@ -99,7 +100,7 @@ class ActiveRow:
             steps=self.steps,
             regrown=self.regrown,
             usage=Usage(prompt_tokens=self.prompt_tokens, completion_tokens=len(tokens)),
-            path=path,
+            path=self.path,
             detector=forecast.detector,
         )
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seer_core.engine.commit import COMMITS
+from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Row
 from seer_core.engine.remasking import REMASKING
 from seer_core.engine.schedule import SCHEDULES
@@ -55,11 +56,14 @@ def same(one: Outcome, other: Outcome) -> bool:
     return replace(one, path="eager") == replace(other, path="eager")
 
 
-@given(rows(), st.integers(0, 3), st.booleans(), st.integers(0, 2))
+@given(rows(), st.integers(0, 3), st.booleans(), st.integers(0, 2), st.sampled_from([0, 32, 1000]))
 @settings(max_examples=15)
-def test_a_row_answers_together_as_it_does_alone(group: list[Row], late: int, prefix_lm: bool, seed: int) -> None:
+def test_a_row_answers_together_as_it_does_alone(
+    group: list[Row], late: int, prefix_lm: bool, seed: int, launch_tokens: int
+) -> None:
     decoder = random_decoder(seed)
-    engine = make_engine(decoder, prefix_lm=prefix_lm)
+    config = EngineConfig(block_length=32, launch_tokens=launch_tokens)
+    engine = make_engine(decoder, prefix_lm=prefix_lm, config=config)
     engine.admit(group[1:])
     early = [delta for _ in range(late) for delta in engine.step()]
     deltas = run_dry(engine, group[:1])

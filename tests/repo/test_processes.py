@@ -36,6 +36,7 @@ def test_the_core_runs_where_no_server_is_installed(root: Path) -> None:
     assert found.isdisjoint(SERVERS)
 
 
-def test_the_router_and_the_preprocessing_run_where_no_torch_is_installed(root: Path) -> None:
-    found = loaded(root, "seer_core.router.router", "seer_core.preprocess.processor", absent=tuple(HEAVY))
+def test_router_preprocessing_and_planner_run_where_no_torch_is_installed(root: Path) -> None:
+    pure = ("seer_core.router.router", "seer_core.preprocess.processor", "seer_core.engine.planner")
+    found = loaded(root, *pure, absent=tuple(HEAVY))
     assert found.isdisjoint(HEAVY)

@@ -61,6 +61,19 @@ def test_the_prompt_is_recomputed_with_the_canvas_where_it_may_see_it() -> None:
     assert mask is None
 
 
+def test_a_recomputed_prompt_is_padded_together_with_its_canvas() -> None:
+    decoder = random_decoder()
+    rows = [
+        start(decoder, make_row(str(prompt), prompt_tokens=prompt, canvas=canvas), prefix_lm=False)
+        for prompt, canvas in ((9, 2), (1, 8))
+    ]
+    hidden, positions, mask = Batch(rows, mask_id=ROLES.mask_id).inputs(decoder)
+    assert hidden.shape[1] == 11
+    assert positions.tolist() == [list(range(11))] * 2
+    assert mask is not None
+    assert mask.sum(1).tolist() == [11, 9]
+
+
 def test_canvas_positions_follow_the_rows_own_prompt() -> None:
     decoder = random_decoder()
     rows = [start(decoder, make_row(str(n), prompt_tokens=n, canvas=2), prefix_lm=True) for n in (3, 8)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from seer_core.engine.config import EngineConfig
@@ -24,3 +26,24 @@ def test_an_engine_without_rows_or_blocks_is_refused() -> None:
         EngineConfig(max_rows=0)
     with pytest.raises(ConfigError, match="block_length"):
         EngineConfig(block_length=0)
+
+
+def test_sums_beyond_the_last_bucket_find_a_close_one() -> None:
+    config = EngineConfig(bucket_tokens=(8, 12, 16))
+    assert [config.bucket_of(n) for n in (1, 8, 9, 16, 17, 24, 25, 33)] == [8, 8, 12, 16, 24, 24, 32, 48]
+
+
+@pytest.mark.parametrize(
+    ("field", "settings"),
+    [
+        ("tau_pad", {"tau_pad": 1.0}),
+        ("row_slots", {"row_slots": (2, 4)}),
+        ("row_slots", {"row_slots": (1, 4, 4)}),
+        ("plan_budget_bytes", {"plan_budget_bytes": 0}),
+        ("launch_tokens", {"launch_tokens": -1}),
+    ],
+)
+def test_settings_that_cannot_plan_are_refused_by_name(field: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=field) as refused:
+        EngineConfig(**settings)
+    assert refused.value.field == field

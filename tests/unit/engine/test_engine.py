@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -153,10 +155,24 @@ def test_rows_take_places_and_give_them_back() -> None:
     assert (engine.free_rows, engine.idle) == (3, True)
 
 
-def test_rows_together_are_padded_and_the_last_one_is_a_straggler() -> None:
-    rows = [make_row("a", canvas=2, max_tokens=2), make_row("b", canvas=6, max_tokens=6)]
-    deltas = run_dry(scripted("abcdefgh"), rows)
-    assert [outcome_of(deltas[name]).path for name in "ab"] == ["static", "eager"]
+def test_an_outcome_tells_the_path_of_the_rows_last_step() -> None:
+    together = [make_row(name, canvas=7, max_tokens=7) for name in "ab"]
+    rows = [*together, make_row("ragged", canvas=9, max_tokens=9), make_row("grown", canvas=16, max_tokens=16)]
+    deltas = run_dry(scripted("abcdefghijklmnopqrstuvwxyz"), rows)
+    paths = {name: outcome_of(deltas[name]).path for name in deltas}
+    assert paths == {"a": "varlen", "b": "varlen", "ragged": "varlen", "grown": "eager"}
+
+
+def test_rows_of_one_length_are_padded_together() -> None:
+    deltas = run_dry(scripted("abcdefgh"), [make_row(name, canvas=8, max_tokens=8) for name in "ab"])
+    assert {outcome_of(deltas[name]).path for name in "ab"} == {"static"}
+
+
+def test_a_row_beyond_the_budget_is_refused_and_the_others_run() -> None:
+    engine = make_engine(random_decoder(), config=EngineConfig(plan_budget_bytes=50_000))
+    deltas = run_dry(engine, [make_row("large", prompt_tokens=100), make_row("good", canvas=4, max_tokens=4)])
+    assert isinstance(deltas["large"][-1].error, ContextLengthExceeded)
+    assert outcome_of(deltas["good"]).kept_tokens == 4
 
 
 def test_no_more_rows_are_admitted_than_have_room() -> None:
@@ -196,12 +212,15 @@ def test_a_row_cancelled_before_it_joins_never_runs() -> None:
 
 def test_nothing_of_a_row_is_kept_once_it_is_gone() -> None:
     engine = make_engine(random_decoder())
-    run_dry(engine, [make_row("a")])
-    assert engine._batch is None
-    engine.admit([make_row("b")])
+    engine.admit([make_row("a", canvas=4, max_tokens=4), make_row("b"), make_row("c")])
     engine.step()
+    held = {active.row.id: weakref.ref(active) for active in engine._rows}
     engine.cancel(["b"])
-    assert engine._batch is None
+    gc.collect()
+    assert [held[name]() is None for name in "abc"] == [False, True, False]
+    run_dry(engine)
+    gc.collect()
+    assert all(active() is None for active in held.values())
 
 
 def test_what_cannot_run_is_answered_alone() -> None:
