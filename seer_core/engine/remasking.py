@@ -12,24 +12,25 @@ from types import MappingProxyType
 import torch
 from torch import Generator, Tensor
 
+from seer_core.kernels.confidence import Measure, measure
+
 Remasking = Callable[[Tensor, Tensor, Generator], Tensor]
 """(probabilities [M, V], proposed tokens [M], the row's randomness) -> confidence [M]; higher goes first."""
 
 
 def low_confidence(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
     """The probability of the proposed token."""
-    return probabilities.gather(-1, tokens[:, None])[:, 0]
+    return measure.probability(probabilities, tokens)
 
 
 def entropy(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
     """Negative entropy of the whole distribution."""
-    return (probabilities * torch.log(probabilities + 1e-10)).sum(-1)
+    return measure.entropy(probabilities, tokens)
 
 
 def margin(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
     """How far the likeliest token is ahead of the second."""
-    first, second = probabilities.topk(2, dim=-1).values.unbind(-1)
-    return first - second
+    return measure.margin(probabilities, tokens)
 
 
 def random(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
@@ -40,3 +41,8 @@ def random(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tenso
 REMASKING: Mapping[str, Remasking] = MappingProxyType(
     {"low_confidence": low_confidence, "entropy": entropy, "margin": margin, "random": random}
 )
+
+GREEDY_MEASURES: Mapping[Remasking, Measure] = MappingProxyType(
+    {low_confidence: "probability", entropy: "entropy", margin: "margin"}
+)
+"""The rules whose answer for the likeliest tokens comes with those tokens, in one kernel."""

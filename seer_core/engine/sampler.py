@@ -12,8 +12,9 @@ from typing import NamedTuple
 import torch
 from torch import Generator, Tensor
 
-from seer_core.engine.remasking import Remasking
+from seer_core.engine.remasking import GREEDY_MEASURES, Remasking
 from seer_core.errors import EngineError
+from seer_core.kernels.confidence import Measure, confidence_for
 from seer_core.types import Sampling
 
 
@@ -33,6 +34,9 @@ class Ranking(NamedTuple):
 
 def propose(logits: Tensor, *, mask_id: int, sampling: Sampling, rule: Remasking, step: int) -> Proposal:
     """The proposals of raw `logits` [M, V] at a row's `step`. Raises `EngineError` for logits that are not finite."""
+    measure = GREEDY_MEASURES.get(rule)
+    if sampling.temperature == 0 and measure is not None:
+        return _surest(logits, mask_id, measure)
     generator = _generator(sampling.seed, step, logits.device)
     raw = logits.double()
     tokens = _draw(raw, mask_id, sampling, generator)
@@ -42,6 +46,13 @@ def propose(logits: Tensor, *, mask_id: int, sampling: Sampling, rule: Remasking
 def rank(confidence: Tensor) -> Ranking:
     """`confidence` [M], the highest first; of equals the lower position."""
     return Ranking(*confidence.sort(descending=True, stable=True))
+
+
+def _surest(logits: Tensor, mask_id: int, measure: Measure) -> Proposal:
+    tokens, values = confidence_for(logits.device)(logits, mask_id, measure)
+    if not bool(values.isfinite().all()):
+        raise EngineError("the model's logits are not finite")
+    return Proposal(tokens, values)
 
 
 def _draw(raw: Tensor, mask_id: int, sampling: Sampling, generator: Generator) -> Tensor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn.functional import silu
 
 
 def sparsity(activations: Tensor, eps: float) -> Tensor:
@@ -17,3 +18,11 @@ def sparsity(activations: Tensor, eps: float) -> Tensor:
     """
     near_zero = activations.float().abs() < eps
     return near_zero.sum(-1, dtype=torch.int64).double() / activations.shape[-1]
+
+
+def gated_sparsity(gate: Tensor, up: Tensor, eps: float) -> Tensor:
+    """`sparsity` of `silu(gate) * up`: pre-activations [..., d] of one shape and dtype -> float64 [...].
+
+    Both operations round to the tensors' dtype, as they do in the MLP whose product this is.
+    """
+    return sparsity(silu(gate) * up, eps)

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from seer_core.engine.remasking import low_confidence
+from seer_core.engine.remasking import REMASKING, low_confidence
 from seer_core.engine.sampler import Proposal, propose, rank
 from seer_core.errors import EngineError
 from seer_core.types import Sampling
@@ -75,8 +75,30 @@ def test_top_p_keeps_the_smallest_set_that_reaches_it() -> None:
     assert set(proposal_of(logits, temperature=1.0, top_p=0.01).tokens.tolist()) == {0}
 
 
-def test_logits_that_are_no_numbers_are_an_error() -> None:
+@pytest.mark.parametrize("name", REMASKING)
+def test_greedy_is_the_argmax_with_the_confidence_of_the_rule(name: str) -> None:
+    logits = torch.randn(40, 300, generator=torch.Generator().manual_seed(0)) * 3
+    found = propose(logits, mask_id=MASK, sampling=Sampling(seed=5), rule=REMASKING[name], step=2)
+    allowed = logits.clone()
+    allowed[:, MASK] = -torch.inf
+    sampled = propose(logits, mask_id=MASK, sampling=Sampling(temperature=5e-324, seed=5), rule=REMASKING[name], step=2)
+    assert torch.equal(found.tokens, allowed.argmax(-1))
+    assert torch.equal(found.tokens, sampled.tokens)
+    if name != "random":  # which draws after the sample has drawn
+        assert torch.equal(found.confidence, sampled.confidence)
+
+
+@pytest.mark.parametrize("name", REMASKING)
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_logits_that_are_no_numbers_are_an_error(name: str, temperature: float) -> None:
     logits = torch.zeros(2, 5)
     logits[1, 2] = torch.nan
+    with pytest.raises(EngineError, match="not finite"):
+        propose(logits, mask_id=MASK, sampling=Sampling(temperature=temperature), rule=REMASKING[name], step=0)
+
+
+def test_a_row_with_nothing_but_the_mask_is_an_error() -> None:
+    logits = torch.full((1, 5), -torch.inf)
+    logits[0, MASK] = 0.0
     with pytest.raises(EngineError, match="not finite"):
         proposal_of(logits)

@@ -1,0 +1,75 @@
+"""The compiled kernels against the references, on the cases that the interpreter sees in `tests/unit/kernels`."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn.functional import silu
+
+from seer_core.kernels.confidence import confidence_for
+from seer_core.kernels.confidence.measure import Measure
+from seer_core.kernels.confidence.reference import confidence as confidence_reference
+from seer_core.kernels.sparsity import gated_sparsity_for
+from seer_core.kernels.sparsity.reference import gated_sparsity as sparsity_reference
+from tests.unit.kernels.cases import (
+    ALL_MEASURES,
+    DTYPES,
+    UNITS,
+    VOCABULARIES,
+    assert_same,
+    assert_same_shares,
+    normal,
+    poisoned,
+)
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+
+CUDA = torch.device("cuda")
+EPS = 1e-2
+every_measure = pytest.mark.parametrize("measure", ALL_MEASURES)
+
+
+@every_measure
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", VOCABULARIES, ids=str)
+def test_confidence_is_the_references(shape: tuple[int, int], dtype: torch.dtype, measure: Measure) -> None:
+    logits = normal(*shape).to(dtype)
+    excluded = int(logits[0].argmax())
+    found = confidence_for(CUDA)(poisoned(logits.cuda()), excluded, measure)
+    assert_same(found, confidence_reference(logits, excluded, measure))
+
+
+@every_measure
+def test_confidence_knows_ties_impossible_tokens_and_no_numbers(measure: Measure) -> None:
+    logits = torch.zeros(6, 9000)
+    logits[0, [70, 71, 8500]] = 5.0
+    logits[1, [4095, 4096]] = 5.0
+    logits[2, :8999] = -torch.inf
+    logits[3, 8000] = torch.nan
+    logits[4, 8000] = torch.inf
+    logits[5] = -torch.inf
+    found = confidence_for(CUDA)(logits.cuda(), 1, measure)
+    assert_same(found, confidence_reference(logits, 1, measure))
+
+
+@every_measure
+def test_confidence_reaches_rows_beyond_two_to_the_31_elements(measure: Measure) -> None:
+    stride, columns = 2**30 + 7, 50  # a stride that 32 bits hold, an offset that they do not
+    field = torch.empty(2 * stride + columns, dtype=torch.bfloat16, device=CUDA)
+    logits = field.as_strided((3, columns), (stride, 1))
+    logits.copy_(normal(3, columns))
+    assert_same(confidence_for(CUDA)(logits, 3, measure), confidence_reference(logits.cpu(), 3, measure))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("shape", UNITS, ids=str)
+def test_sparsity_is_the_references(shape: tuple[int, int], dtype: torch.dtype) -> None:
+    gate, up = normal(*shape).to(dtype), normal(*shape, seed=1).to(dtype)
+    shares = gated_sparsity_for(CUDA)(poisoned(gate.cuda()), poisoned(up.cuda()), EPS)
+    assert_same_shares(shares, sparsity_reference(gate, up, EPS), silu(gate) * up, EPS)
+
+
+def test_sparsity_takes_a_slice_of_the_positions() -> None:
+    gate, up = normal(2, 9, 200).chunk(2, dim=-1)
+    shares = gated_sparsity_for(CUDA)(gate.cuda()[:, 4:], up.cuda()[:, 4:], EPS)
+    assert_same_shares(shares, sparsity_reference(gate, up, EPS)[:, 4:], (silu(gate) * up)[:, 4:], EPS)
