@@ -19,8 +19,9 @@ from seer_core.engine.row import ActiveRow
 from seer_core.families.registry import inspect, load_model
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.preprocess.image import ImageLimits, cut_views, decode_image
+from seer_core.probe.detectors import whole_canvas
 from seer_core.prompt import EncodedPrompt, Prompt
-from seer_core.types import Decoding, Forecast, Outcome, Sampling, TokenRoles
+from seer_core.types import Decoding, Outcome, Sampling, TokenRoles
 from tests.golden.conftest import CASES, case_names, load_case
 
 FAMILY = "lavida_llada"
@@ -71,17 +72,7 @@ def decoding_of(settings: dict[str, Any]) -> Decoding:
 def row_of(name: str, prompt: EncodedPrompt) -> Row:
     settings = load_case(FAMILY, name)["settings"]
     length = settings["gen_length"]
-    forecast = Forecast(
-        length_tokens=length,
-        canvas_tokens=length,
-        boundary=None,
-        detector="none",
-        score=0.0,
-        jump=0.0,
-        noise=0.0,
-        snr=0.0,
-        fallback=True,
-    )
+    forecast = whole_canvas(length)
     sampling = Sampling(max_tokens=length)
     return Row(id=name, prompt=prompt, forecast=forecast, sampling=sampling, decoding=decoding_of(settings))
 

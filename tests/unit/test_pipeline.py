@@ -60,12 +60,15 @@ def test_together_and_alone_are_the_same(pipeline: Pipeline) -> None:
 
 
 def test_a_truncated_run_is_the_untruncated_one_at_that_length(pipeline: Pipeline) -> None:
-    for index in range(len(ASKED)):
-        cut = pipeline.generate([asking(index, early_exit=False)])[0]
-        if cut.regrown == 0:
-            whole = asking(index, max_tokens=cut.forecast_tokens, truncate=False, early_exit=False)
-            same = pipeline.generate([whole])[0]
-            assert (cut.tokens, cut.steps) == (same.tokens, same.steps)
+    """A row that grew back is no longer a run at that length; most of the examples must not have."""
+    cuts = {index: pipeline.generate([asking(index, early_exit=False)])[0] for index in range(len(ASKED))}
+    once = {index: cut for index, cut in cuts.items() if cut.regrown == 0}
+    assert len(once) >= 6
+    for index, cut in once.items():
+        assert cut.forecast_tokens < 64
+        whole = asking(index, max_tokens=cut.forecast_tokens, truncate=False, early_exit=False)
+        same = pipeline.generate([whole])[0]
+        assert (cut.tokens, cut.steps) == (same.tokens, same.steps)
 
 
 def test_what_is_streamed_is_what_is_returned(pipeline: Pipeline) -> None:
