@@ -1,17 +1,18 @@
 """The bidirectional decoder of the LLaDA line, able to run any slice of its layers.
 
-Legend: B rows, S own positions, P prompt positions, D hidden width, V vocabulary.
+Legend: B rows, S own positions, D hidden width, V vocabulary.
 It knows no family, no mask token and no schedule; weights come from `weights.py` under the names of this module.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from torch import Tensor, nn
 
 from seer_core.config import DecoderConfig
-from seer_core.layers.attention import Attention, KeysValues, KeyValues
+from seer_core.layers.attention import Attend, Attention, attend_own
 from seer_core.layers.mlp import GatedMLP
 from seer_core.layers.norm import RMSNorm
 from seer_core.layers.rotary import Rotation, rotation
@@ -34,16 +35,14 @@ class Block(nn.Module):
         self,
         hidden: Tensor,
         turn: Rotation,
-        past: KeysValues | None,
-        mask: Tensor | None,
+        attend: Callable[[Tensor, Tensor, Tensor], Tensor],
         observe: Callable[[str, Tensor], None] | None,
-    ) -> tuple[Tensor, KeysValues]:
-        mixed, own = self.attention(self.attention_norm(hidden), turn, past, mask)
-        hidden = hidden + mixed
+    ) -> Tensor:
+        hidden = hidden + self.attention(self.attention_norm(hidden), turn, attend)
         hidden = hidden + self.mlp(self.mlp_norm(hidden), observe)
         if observe is not None:
             observe("hidden", hidden)
-        return hidden, own
+        return hidden
 
 
 class Decoder(nn.Module):
@@ -68,35 +67,20 @@ class Decoder(nn.Module):
         positions: Tensor,
         *,
         layers: range | None = None,
-        past: KeyValues | None = None,
-        key_mask: Tensor | None = None,
+        attend: Attend = attend_own,
         observe: Observer | None = None,
-    ) -> tuple[Tensor, KeyValues]:
+    ) -> Tensor:
         """Run `layers` (all by default) over `hidden` [B, S, D] at `positions` int64 [B, S].
 
-        `past[l]` holds the prompt's keys and values of layer l (absolute index), attended before the own rows.
-        `key_mask` bool [B, P + S] is True where a key may be attended. Returns the stream after the last layer run and
-        the own keys and values of the layers run, in order.
+        `attend` is told the layer's absolute index. Returns the stream after the last layer run, [B, S, D].
         """
         turn = rotation(positions, self.config.hidden_size // self.config.heads, self.config.rope_theta)
-        mask = None if key_mask is None else key_mask[:, None, None, :]
-        kept: list[KeysValues] = []
         for index in layers if layers is not None else range(self.config.layers):
-            hidden, own = self.blocks[index](
-                hidden,
-                turn,
-                None if past is None else past[index],
-                mask,
-                None if observe is None else _named(observe, index),
-            )
-            kept.append(own)
-        return hidden, tuple(kept)
+            told = None if observe is None else partial(observe, index)
+            hidden = self.blocks[index](hidden, turn, partial(attend, index), told)
+        return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Final norm and head: [..., D] -> [..., V]."""
         out: Tensor = self.head(self.norm(hidden))
         return out
-
-
-def _named(observe: Observer, layer: int) -> Callable[[str, Tensor], None]:
-    return lambda name, value: observe(layer, name, value)

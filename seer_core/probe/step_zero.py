@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from seer_core.layers.attention import Behind, Remembering
 from seer_core.models.decoder import Decoder, Observer
 
 
@@ -42,11 +43,13 @@ def run_step_zero(
     real = torch.cat((before_real, offsets < canvas_lengths[:, None]), dim=1)  # [B, P + N]
     layers = range(depth)
     if prefix_lm:
-        _, past = decoder.run(before, before_at, layers=layers, key_mask=before_real)
-        decoder.run(masks, masks_at, layers=layers, past=past, key_mask=real, observe=observe)
+        prompt_keys = Remembering(before_real)
+        decoder.run(before, before_at, layers=layers, attend=prompt_keys)
+        decoder.run(masks, masks_at, layers=layers, attend=Behind(prompt_keys.kept, real), observe=observe)
     else:
         hidden, positions = torch.cat((before, masks), dim=1), torch.cat((before_at, masks_at), dim=1)
-        decoder.run(hidden, positions, layers=layers, key_mask=real, observe=_behind(before.shape[1], observe))
+        attend, told = Remembering(real), _behind(before.shape[1], observe)
+        decoder.run(hidden, positions, layers=layers, attend=attend, observe=told)
 
 
 def _behind(start: int, observe: Observer) -> Observer:

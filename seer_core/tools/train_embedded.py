@@ -21,6 +21,7 @@ from tqdm import tqdm
 from seer_core.embedded.batches import Batch, BatchMaker
 from seer_core.embedded.muon import Muon
 from seer_core.families.registry import build_model, inspect, load_processor
+from seer_core.layers.attention import Behind, Remembering
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.tools.embedded_layout import write_skeleton, write_weights
 from seer_core.tools.recipe import Recipe, learning_rate
@@ -154,10 +155,13 @@ def forward(model: VisionLanguageModel, batch: Batch, recipe: Recipe) -> tuple[T
     lengths = torch.tensor([len(rows) for rows in embedded])
     hidden = torch.nn.utils.rnn.pad_sequence(embedded, batch_first=True)  # [B, P, D]
     prompt_mask = torch.arange(hidden.shape[1]) < lengths[:, None]
-    _, past = decoder.run(hidden, torch.arange(hidden.shape[1]).expand(len(embedded), -1), key_mask=prompt_mask)
+    prompt_keys = Remembering(prompt_mask)
+    decoder.run(hidden, torch.arange(hidden.shape[1]).expand(len(embedded), -1), attend=prompt_keys)
     rows, length = batch.canvas.shape
     repeats = rows // len(embedded)
-    past = tuple((k.repeat_interleave(repeats, 0), v.repeat_interleave(repeats, 0)) for k, v in past)
+    kept = {
+        n: (k.repeat_interleave(repeats, 0), v.repeat_interleave(repeats, 0)) for n, (k, v) in prompt_keys.kept.items()
+    }
     canvas_mask = torch.cat((prompt_mask.repeat_interleave(repeats, 0), torch.ones(rows, length, dtype=torch.bool)), 1)
     positions = lengths.repeat_interleave(repeats)[:, None] + torch.arange(length)
     sizes: list[Tensor] = []
@@ -170,7 +174,7 @@ def forward(model: VisionLanguageModel, batch: Batch, recipe: Recipe) -> tuple[T
             sizes.append((value.abs().mean(-1) + QUIET).sqrt().mean())
 
     canvas = decoder.embed(torch.from_numpy(batch.canvas))
-    hidden, _ = decoder.run(canvas, positions, past=past, key_mask=canvas_mask, observe=observe)
+    hidden = decoder.run(canvas, positions, attend=Behind(kept, canvas_mask), observe=observe)
     holes = torch.from_numpy(batch.weight) > 0
     return decoder.logits(hidden[holes]), decoder.logits(early[0][holes]), torch.stack(sizes).mean()
 

@@ -15,6 +15,7 @@ from PIL import Image
 from torch import Tensor
 
 from seer_core.families.registry import inspect, load_decoder, load_model
+from seer_core.layers.attention import Behind, Remembering
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.preprocess.image import ImageLimits, Tiling, cut_views, decode_image
 from seer_core.prompt import ImageViews, Prompt
@@ -62,10 +63,11 @@ def first_forward(model: VisionLanguageModel, case: dict[str, Any], embeddings: 
     positions = torch.arange(prompt + canvas)[None]
     with torch.inference_mode():
         if case["settings"]["prefix_lm"]:
-            _, past = model.decoder.run(embeddings[None], positions[:, :prompt])
-            out, _ = model.decoder.run(masks, positions[:, prompt:], past=past, observe=observe)
+            prompt_keys = Remembering()
+            model.decoder.run(embeddings[None], positions[:, :prompt], attend=prompt_keys)
+            out = model.decoder.run(masks, positions[:, prompt:], attend=Behind(prompt_keys.kept), observe=observe)
         else:
-            out, _ = model.decoder.run(torch.cat((embeddings[None], masks), 1), positions, observe=observe)
+            out = model.decoder.run(torch.cat((embeddings[None], masks), 1), positions, observe=observe)
         seen["hidden.norm"] = model.decoder.norm(out)[0, -canvas:]
         seen["logits"] = model.decoder.logits(out)[0, -canvas:]
     return seen

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from seer_core.errors import InvalidRequest, ProfileError
+from seer_core.layers.attention import Behind, Remembering
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.probe.detectors import DETECTORS
 from seer_core.probe.probe import Probe
@@ -67,8 +68,11 @@ def slow_curves(model: VisionLanguageModel, prompt: Tensor, canvas: int, *, pref
             seen.append(value[0, -canvas:].abs())
 
     if prefix_lm:
-        _, past = decoder.run(prompt[None], torch.arange(length)[None])
-        decoder.run(masks, torch.arange(length, length + canvas)[None], past=past, observe=observe)
+        prompt_keys = Remembering()
+        decoder.run(prompt[None], torch.arange(length)[None], attend=prompt_keys)
+        decoder.run(
+            masks, torch.arange(length, length + canvas)[None], attend=Behind(prompt_keys.kept), observe=observe
+        )
     else:
         decoder.run(torch.cat((prompt[None], masks), 1), torch.arange(length + canvas)[None], observe=observe)
     return seen[0]
