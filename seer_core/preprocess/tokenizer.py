@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tokenizers import AddedToken
 from tokenizers import Tokenizer as Backend
 
 from seer_core.errors import ConfigError
@@ -35,6 +36,12 @@ class Tokenizer:
 
     def __len__(self) -> int:
         return int(self._backend.get_vocab_size(with_added_tokens=True))
+
+    def guard(self, *, names: Iterable[str] = (), ids: Iterable[int] = ()) -> None:
+        """Never read the tokens of these names and ids out of text, even where the file calls them ordinary ones."""
+        known = [self._backend.id_to_token(token) for token in ids]
+        found = [name for name in (*names, *known) if name and self._backend.token_to_id(name) is not None]
+        self._backend.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in sorted(found)])
 
     def encode(self, text: str) -> list[int]:
         """Ids of `text` as plain text: nothing added, no control token recognised."""

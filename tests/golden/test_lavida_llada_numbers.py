@@ -38,6 +38,7 @@ def model(checkpoint: Path) -> VisionLanguageModel:
 @pytest.fixture(scope="module")
 def tiling(checkpoint: Path) -> Tiling:
     info = inspect(checkpoint)
+    assert info.family.tiling is not None
     return info.family.tiling(info.fields, info.vision)
 
 
