@@ -15,7 +15,7 @@ from seer_core.config import DecoderConfig
 from seer_core.errors import ConfigError
 from seer_core.families.detection import detect
 from seer_core.families.family import Family
-from seer_core.models.weights import fingerprint, load_into, skeleton, tensor_files
+from seer_core.models.weights import fingerprint, load_into, tensor_files
 from seer_core.preprocess.processor import Processor, PromptRules
 from seer_core.preprocess.template import ChatTemplate
 from seer_core.preprocess.tokenizer import Tokenizer
@@ -123,6 +123,7 @@ def load_decoder(
 ) -> Decoder:
     """The decoder alone, for a worker. Reads no tower. `dtype` None is that of `default_dtype`."""
     from seer_core.models.decoder import Decoder
+    from seer_core.models.skeleton import skeleton
 
     check_device(device)
     info = inspect(folder, family)
@@ -141,6 +142,8 @@ def load_model(
     quiet: bool = False,
 ) -> VisionLanguageModel:
     """Tower, projector and decoder. `dtype` None is that of `default_dtype`."""
+    from seer_core.models.skeleton import skeleton
+
     check_device(device)
     info = inspect(folder, family)
     with skeleton():

@@ -8,8 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -57,23 +56,6 @@ def stored_tensors(folder: Path) -> dict[str, Stored]:
         if name not in headers[path]:
             raise WeightsError(f"{path} does not hold {name}, although the index says so")
     return {name: headers[path][name] for name, path in sources.items()}
-
-
-@contextmanager
-def skeleton() -> Iterator[None]:
-    """Modules built inside get parameters without memory, for `load_into` to fill; their buffers are real."""
-    from torch import nn
-    from torch.nn.modules.module import register_module_parameter_registration_hook
-
-    def empty(module: nn.Module, name: str, parameter: nn.Parameter) -> nn.Parameter:  # noqa: ARG001 - a torch hook
-        return nn.Parameter(parameter.to("meta"), requires_grad=parameter.requires_grad)
-
-    # What a hook returns is registered in the parameter's stead; torch's annotation knows nothing of it.
-    hook = register_module_parameter_registration_hook(empty)  # type: ignore[arg-type]
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 def load_into(
