@@ -1,4 +1,4 @@
-"""Text to ids and back, over a checkpoint's tokenizer.json. Text never turns into a control token."""
+"""Text to ids and back, over a checkpoint's tokenizer. Text never turns into a control token."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from tokenizers import AddedToken
 from tokenizers import Tokenizer as Backend
 
 from seer_core.errors import ConfigError
-
-FILE = "tokenizer.json"
+from seer_core.preprocess.tokenizer_file import read_backend
 
 
 class Tokenizer:
@@ -25,14 +24,8 @@ class Tokenizer:
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizer:
-        """Read `tokenizer.json`; raises `ConfigError` where it is missing or malformed."""
-        path = folder / FILE
-        if not path.exists():
-            raise ConfigError(f"{path} is missing")
-        try:
-            return cls(Backend.from_file(str(path)))
-        except Exception as error:
-            raise ConfigError(f"{path} cannot be read: {error}") from error
+        """Read the tokenizer files of a folder; raises `ConfigError` where they are missing or malformed."""
+        return cls(read_backend(folder))
 
     def __len__(self) -> int:
         return int(self._backend.get_vocab_size(with_added_tokens=True))
