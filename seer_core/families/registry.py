@@ -15,7 +15,7 @@ from seer_core.config import DecoderConfig
 from seer_core.errors import ConfigError
 from seer_core.families.detection import detect
 from seer_core.families.family import Family
-from seer_core.models.weights import fingerprint, load_into, tensor_files
+from seer_core.models.weights import fingerprint, load_into, tensor_files, transfers
 from seer_core.preprocess.processor import Processor, PromptRules
 from seer_core.preprocess.template import ChatTemplate
 from seer_core.preprocess.tokenizer import Tokenizer
@@ -167,6 +167,20 @@ def default_dtype(info: CheckpointInfo, device: str) -> torch.dtype:
     return dtype
 
 
+def check_tensors(info: CheckpointInfo) -> None:
+    """Compare every tensor's name and shape with what the model needs, by the files' headers alone.
+
+    Raises `WeightsError` that names the file or tensor. A tower that is not built here is not looked at.
+    """
+    from seer_core.models.decoder import Decoder
+    from seer_core.models.skeleton import skeleton
+
+    with skeleton():
+        module: nn.Module = Decoder(info.decoder) if info.family.tiling is None else build_model(info)
+    prefix = "decoder." if info.family.tiling is None else ""
+    transfers(module, info.folder, info.family.names, prefix=prefix, spare_rows=_spare(info))
+
+
 def check_device(device: str) -> None:
     """Raises `ConfigError` where torch cannot use `device` on this machine."""
     import torch
@@ -192,17 +206,20 @@ def build_model(info: CheckpointInfo) -> VisionLanguageModel:
 def _fill(
     module: nn.Module, info: CheckpointInfo, device: str, dtype: torch.dtype | None, *, quiet: bool, prefix: str = ""
 ) -> None:
-    tables = ("decoder.embedding.weight", "decoder.head.weight")
     load_into(
         module,
         info.folder,
         info.family.names,
         prefix=prefix,
-        spare_rows=dict.fromkeys(tables, info.decoder.spare_rows),
+        spare_rows=_spare(info),
         device=device,
         dtype=dtype or default_dtype(info, device),
         quiet=quiet,
     )
+
+
+def _spare(info: CheckpointInfo) -> dict[str, int]:
+    return dict.fromkeys(("decoder.embedding.weight", "decoder.head.weight"), info.decoder.spare_rows)
 
 
 def _vision(folder: Path, family: Family, fields: dict[str, Any]) -> dict[str, Any]:

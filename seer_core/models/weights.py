@@ -9,6 +9,8 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -58,6 +60,43 @@ def stored_tensors(folder: Path) -> dict[str, Stored]:
     return {name: headers[path][name] for name, path in sources.items()}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """One tensor on its way from a file to its place in a module."""
+
+    name: str
+    place: str
+    path: Path
+    stored: Stored
+    rows: int | None
+
+
+def transfers(
+    module: nn.Module,
+    folder: Path,
+    table: NameTable,
+    *,
+    prefix: str = "",
+    spare_rows: Mapping[str, int] = MappingProxyType({}),
+) -> list[Transfer]:
+    """What `load_into` would read, in the order of the files; raises as it does, and reads headers alone."""
+    sources, stored = tensor_files(folder), stored_tensors(folder)
+    placed = {name: _translate(name, table) for name in sources}
+    wanted = {prefix + name: tensor for name, tensor in module.state_dict().items()}
+    extra = [n for n, place in placed.items() if place is None or (place.startswith(prefix) and place not in wanted)]
+    missing = wanted.keys() - set(placed.values())
+    _refuse(folder, missing=sorted(missing), extra=sorted(extra))
+    found = []
+    for name, place in placed.items():
+        if place in wanted:
+            spare = spare_rows.get(place, 0)
+            _check_shape(name, sources[name], stored[name], wanted[place], spare)
+            rows = len(wanted[place]) if spare else None
+            inner = place.removeprefix(prefix)
+            found.append(Transfer(name=name, place=inner, path=sources[name], stored=stored[name], rows=rows))
+    return sorted(found, key=lambda transfer: (transfer.path, transfer.stored.start))
+
+
 def load_into(
     module: nn.Module,
     folder: Path,
@@ -79,24 +118,14 @@ def load_into(
     Raises `WeightsError` that names missing, extra and misshapen tensors, or the file that cannot be read, before the
     first tensor is read.
     """
-    sources, stored = tensor_files(folder), stored_tensors(folder)
-    placed = {name: _translate(name, table) for name in sources}
-    wanted = {prefix + name: tensor for name, tensor in module.state_dict().items()}
-    extra = [n for n, place in placed.items() if place is None or (place.startswith(prefix) and place not in wanted)]
-    missing = wanted.keys() - set(placed.values())
-    _refuse(folder, missing=sorted(missing), extra=sorted(extra))
-    names = {name: place for name, place in placed.items() if place in wanted}
-    for name, place in names.items():
-        _check_shape(name, sources[name], stored[name], wanted[place], spare_rows.get(place, 0))
-    total = sum(stored[name].size_bytes for name in names)
+    moves = transfers(module, folder, table, prefix=prefix, spare_rows=spare_rows)
+    total = sum(move.stored.size_bytes for move in moves)
     with tqdm(total=total, unit="B", unit_scale=True, desc="loading", disable=quiet or None) as bar:
-        for path in dict.fromkeys(sources[name] for name in names):
+        for path, group in groupby(moves, key=lambda move: move.path):
             with path.open("rb", buffering=0) as file:
-                for name in sorted((n for n in names if sources[n] == path), key=lambda n: stored[n].start):
-                    place = names[name]
-                    rows = len(wanted[place]) if spare_rows.get(place) else None
-                    _put(module, place.removeprefix(prefix), read_tensor(file, stored[name], rows), device, dtype)
-                    bar.update(stored[name].size_bytes)
+                for move in group:
+                    _put(module, move.place, read_tensor(file, move.stored, move.rows), device, dtype)
+                    bar.update(move.stored.size_bytes)
 
 
 def fingerprint(folder: Path) -> str:

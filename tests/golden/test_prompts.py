@@ -30,7 +30,7 @@ PROMPTS = [
 def messages_of(prompt: dict[str, Any]) -> list[Message]:
     """The turns; an image is either marked in the content or said to come first."""
     first = prompt.get("image_first", prompt.get("image_before_text", False))
-    messages = []
+    messages: list[Message] = []
     for turn in prompt["messages"]:
         marked = turn["content"].startswith(f"{IMAGE_MARK}\n")
         images = (IMAGE,) if marked or (first and not messages) else ()
