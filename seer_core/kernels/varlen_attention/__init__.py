@@ -1,0 +1,21 @@
+"""Attention of packed queries over extents of one pool of keys, the inner loop of a step with ragged rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from seer_core.kernels.varlen_attention import looped
+from seer_core.kernels.varlen_attention.segments import Segments
+
+__all__ = ["Segments", "VarlenAttention", "varlen_attention_for"]
+
+VarlenAttention = Callable[[Tensor, Tensor, Tensor, Segments], Tensor]
+"""(query, keys, values, segments) -> mixed values, as `reference.varlen_attention` defines them."""
+
+
+def varlen_attention_for(device: torch.device) -> VarlenAttention:  # noqa: ARG001 - one serves every device
+    """The implementation for tensors on `device`. That of a CPU reads the segments, so no graph records it."""
+    return looped.varlen_attention
