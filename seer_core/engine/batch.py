@@ -17,7 +17,7 @@ from torch import Tensor
 
 from seer_core.engine.forward import StepInputs
 from seer_core.engine.plan import ShapeKey
-from seer_core.engine.row import ActiveRow, Stream
+from seer_core.engine.row import ActiveRow, Written
 from seer_core.kernels.compact import Packed, Slot, compact_for
 from seer_core.models.decoder import Decoder
 from seer_core.types import TokenRoles
@@ -61,6 +61,11 @@ class Batch:
         self._refresh()
 
     @property
+    def current(self) -> bool:
+        """Whether its rows still compute the positions it was built for."""
+        return all(self.rows[n].computed == span for (n, _), span in zip(self._streams, self._spans, strict=True))
+
+    @property
     def positions(self) -> tuple[int, int]:
         """How many positions belong to rows, and how many are computed."""
         return sum(map(len, self._spans)), self.shape.tokens
@@ -75,15 +80,17 @@ class Batch:
             hidden, packed.positions, packed.places, packed.query_starts, packed.key_starts, packed.key_lengths
         )
 
-    def logits(self, decoder: Decoder, hidden: Tensor) -> tuple[Tensor, ...]:
-        """[T, D] -> what each row proposes from, [M_i, V], for the holes of its current block."""
+    def logits(self, decoder: Decoder, hidden: Tensor) -> Tensor:
+        """[T, D] -> [M, V]: for the holes of every row's current block, row after row."""
         per_stream = [self._holes(n) for n in range(len(self._streams))]
-        flat = decoder.logits(hidden.index_select(0, self._tensor([at for holes in per_stream for at in holes])))
-        parts = iter(torch.split(flat, [len(holes) for holes in per_stream]))
-        return tuple(row.guided([next(parts) for _ in row.streams]) for row in self.rows)
+        logits = decoder.logits(hidden.index_select(0, self._tensor([at for holes in per_stream for at in holes])))
+        if len(self._streams) == len(self.rows):
+            return logits
+        parts = iter(torch.split(logits, [len(holes) for holes in per_stream]))
+        return torch.cat([row.guided([next(parts) for _ in row.streams]) for row in self.rows])
 
-    def commit(self, written: Sequence[tuple[Sequence[int], Sequence[int]]]) -> None:
-        """Take over what each row wrote, as (slots, tokens), and make the pack of the next step."""
+    def commit(self, written: Sequence[Written]) -> None:
+        """Take over what each row wrote, and make the pack of the next step."""
         width = self._canvases.shape[1]
         at = [n * width + slot for n, (slots, _) in enumerate(written) for slot in slots]
         tokens = [token for _, own in written for token in own]
@@ -158,12 +165,6 @@ class Batch:
 
     def _tensor(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
         return torch.tensor(values, dtype=torch.int64, device=self._device)
-
-
-def single(row: ActiveRow, stream: Stream, span: range, keys: int) -> tuple[ShapeKey, Slot]:
-    """The shape and the slot of one stream that computes `span` and attends to `keys` keys."""
-    shape = ShapeKey(1, len(span), len(span), keys)
-    return shape, Slot(0, span.start, span.stop, row.prompt_tokens, 0, stream.extent.start, 0, 0)
 
 
 def _rectangle(rows: Sequence[Sequence[int]], fill: int) -> list[list[int]]:

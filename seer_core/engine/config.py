@@ -25,6 +25,8 @@ _LEAST = MappingProxyType(
         "launch_tokens": 0,
         "eager_tokens": 0,
         "plan_budget_bytes": 1,
+        "key_memory_bytes": 1,
+        "graph_memory_bytes": 0,
     }
 )
 
@@ -40,6 +42,10 @@ class EngineConfig:
     Groups of at most `straggler_rows` rows, or of rows of at most `short_tokens`, run eagerly. One forward more costs
     as much as `launch_tokens` positions, one without a captured shape as much as `eager_tokens` more.
     `plan_budget_bytes` is what one plan may take in activations, keys and values.
+
+    `key_memory_bytes` bounds the keys and values of all rows that run; a row reserves what it can grow to and waits
+    where that is taken. `graph_memory_bytes` bounds captured graphs. `core_rows` and `core_tokens` are the shapes
+    captured before the engine is ready: so many rows, each padded to so many tokens, behind `core_prompt_tokens`.
     """
 
     max_rows: int = 16
@@ -52,6 +58,11 @@ class EngineConfig:
     launch_tokens: int = 32
     eager_tokens: int = 256
     plan_budget_bytes: int = 16 * 2**30
+    key_memory_bytes: int = 16 * 2**30
+    graph_memory_bytes: int = 4 * 2**30
+    core_rows: tuple[int, ...] = (2, 4, 8, 16)
+    core_tokens: tuple[int, ...] = (8, 16, 32, 64)
+    core_prompt_tokens: int = 1024
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():

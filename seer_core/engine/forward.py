@@ -5,16 +5,17 @@ Legend: T packed positions, R row slots, D hidden width, H query heads, G key he
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from seer_core.engine.graphs.backend import GraphBackend
 from seer_core.engine.graphs.pool import GraphPool
 from seer_core.engine.key_pool import KeyPool
 from seer_core.engine.plan import ShapeKey
-from seer_core.kernels.varlen_attention import Segments, VarlenAttention
+from seer_core.kernels.varlen_attention import Segments, VarlenAttention, captured_attention_for, varlen_attention_for
 from seer_core.models.decoder import Decoder
 
 
@@ -43,7 +44,7 @@ class Pooled:
 
 
 class Forward:
-    """Runs shapes; those it has a graph for are replayed. `attention` serves eager runs, `captured` the others."""
+    """Runs shapes: predefined ones by their graphs where it has them, all others eagerly."""
 
     def __init__(
         self, decoder: Decoder, pool: KeyPool, attention: VarlenAttention, *, graphs: GraphPool | None = None
@@ -56,10 +57,23 @@ class Forward:
         """Hidden [T, D] after the last layer. `captured`: the shape is a predefined one and may have a graph."""
         if captured and self.graphs is not None:
             return self.graphs.run(shape, inputs)
-        return run(self.decoder, self.pool, self._attention, shape, inputs)
+        return _run(self.decoder, self.pool, self._attention, shape, inputs)
 
 
-def run(decoder: Decoder, pool: KeyPool, attention: VarlenAttention, shape: ShapeKey, inputs: StepInputs) -> Tensor:
+def forward_over(
+    decoder: Decoder, pool: KeyPool, graphs: GraphBackend | None, *, graph_bytes: int
+) -> Forward:
+    """The forward of `decoder` over `pool`; with a back-end, predefined shapes are captured into `graph_bytes`."""
+    device = decoder.embedding.weight.device
+    attention = varlen_attention_for(device)
+    if graphs is None:
+        return Forward(decoder, pool, attention)
+    body = partial(_run, decoder, pool, captured_attention_for(device))
+    graph_pool = GraphPool(graphs, body, partial(empty_inputs, decoder), budget_bytes=graph_bytes)
+    return Forward(decoder, pool, attention, graphs=graph_pool)
+
+
+def _run(decoder: Decoder, pool: KeyPool, attention: VarlenAttention, shape: ShapeKey, inputs: StepInputs) -> Tensor:
     """One forward over all layers, driven by the tensors of `inputs` and the bounds of `shape` alone."""
     segments = Segments(
         inputs.query_starts, inputs.key_starts, inputs.key_lengths, shape.canvas_tokens, shape.key_tokens
@@ -67,11 +81,6 @@ def run(decoder: Decoder, pool: KeyPool, attention: VarlenAttention, shape: Shap
     attend = Pooled(pool, inputs.places, segments, attention)
     hidden = decoder.run(inputs.hidden[None], inputs.positions[..., None, :], attend=attend)
     return hidden[0]
-
-
-def capturing(decoder: Decoder, pool: KeyPool, attention: VarlenAttention) -> Callable[[ShapeKey, StepInputs], Tensor]:
-    """`run` as a graph pool takes it."""
-    return lambda shape, inputs: run(decoder, pool, attention, shape, inputs)
 
 
 def empty_inputs(decoder: Decoder, shape: ShapeKey) -> StepInputs:

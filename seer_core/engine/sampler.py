@@ -1,11 +1,12 @@
 """Which token each masked position proposes, and in which order the proposals may be committed.
 
 Legend: M masked positions of one row's current block, V vocabulary.
-It sees one row at a time, so no row's randomness depends on who else runs.
+No row's randomness depends on who else runs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -24,6 +25,9 @@ class Proposal(NamedTuple):
     tokens: Tensor
     confidence: Tensor
 
+    def on_host(self) -> Proposal:
+        return Proposal(self.tokens.cpu(), self.confidence.cpu())
+
 
 class Ranking(NamedTuple):
     """Confidence float64 [M], descending, and whose it is, int64 [M]."""
@@ -32,15 +36,44 @@ class Ranking(NamedTuple):
     order: Tensor
 
 
-def propose(logits: Tensor, *, mask_id: int, sampling: Sampling, rule: Remasking, step: int) -> Proposal:
-    """The proposals of raw `logits` [M, V] at a row's `step`. Raises `EngineError` for logits that are not finite."""
-    measure = GREEDY_MEASURES.get(rule)
-    if sampling.temperature == 0 and measure is not None:
-        return _surest(logits, mask_id, measure)
-    generator = _generator(sampling.seed, step, logits.device)
+class Ask(NamedTuple):
+    """What one row wants proposed: tokens for `holes` masked positions, by its own rules."""
+
+    holes: int
+    sampling: Sampling
+    rule: Remasking
+    step: int
+
+
+def propose(logits: Tensor, *, mask_id: int, ask: Ask) -> Proposal:
+    """The proposals of one row's raw `logits` [M, V]. Raises `EngineError` for logits that are not finite."""
+    measure = _greedy(ask)
+    if measure is not None:
+        return _finite(Proposal(*confidence_for(logits.device)(logits, mask_id, measure)))
+    generator = _generator(ask.sampling.seed, ask.step, logits.device)
     raw = logits.double()
-    tokens = _draw(raw, mask_id, sampling, generator)
-    return Proposal(tokens, rule(raw.softmax(-1), tokens, generator))
+    tokens = _draw(raw, mask_id, ask.sampling, generator)
+    return Proposal(tokens, ask.rule(raw.softmax(-1), tokens, generator))
+
+
+def propose_together(logits: Tensor, *, mask_id: int, asks: Sequence[Ask]) -> list[Proposal | EngineError]:
+    """What `propose` gives for each row of the raw `logits` [M, V] of all rows, on the host, or why it gives nothing.
+
+    Greedy rows of one measure are read in one pass.
+    """
+    parts = torch.split(logits, [ask.holes for ask in asks])
+    found: list[Proposal | EngineError | None] = [None] * len(asks)
+    for measure in dict.fromkeys(filter(None, map(_greedy, asks))):
+        rows = [n for n, ask in enumerate(asks) if _greedy(ask) == measure]
+        together = logits if len(rows) == len(asks) else torch.cat([parts[n] for n in rows])
+        tokens, values = (each.cpu() for each in confidence_for(logits.device)(together, mask_id, measure))
+        counts = [asks[n].holes for n in rows]
+        for n, own_tokens, own_values in zip(rows, tokens.split(counts), values.split(counts), strict=True):
+            found[n] = _kept(lambda proposal=Proposal(own_tokens, own_values): _finite(proposal))
+    for n, ask in enumerate(asks):
+        if found[n] is None:
+            found[n] = _kept(lambda own=parts[n], ask=ask: propose(own, mask_id=mask_id, ask=ask).on_host())
+    return [each for each in found if each is not None]
 
 
 def rank(confidence: Tensor) -> Ranking:
@@ -48,11 +81,22 @@ def rank(confidence: Tensor) -> Ranking:
     return Ranking(*confidence.sort(descending=True, stable=True))
 
 
-def _surest(logits: Tensor, mask_id: int, measure: Measure) -> Proposal:
-    tokens, values = confidence_for(logits.device)(logits, mask_id, measure)
-    if not bool(values.isfinite().all()):
+def _greedy(ask: Ask) -> Measure | None:
+    """By which measure the row's likeliest tokens are judged, if those are what it takes."""
+    return GREEDY_MEASURES.get(ask.rule) if ask.sampling.temperature == 0 else None
+
+
+def _finite(proposal: Proposal) -> Proposal:
+    if not bool(proposal.confidence.isfinite().all()):
         raise EngineError("the model's logits are not finite")
-    return Proposal(tokens, values)
+    return proposal
+
+
+def _kept(made: Callable[[], Proposal]) -> Proposal | EngineError:
+    try:
+        return made()
+    except EngineError as error:
+        return error
 
 
 def _draw(raw: Tensor, mask_id: int, sampling: Sampling, generator: Generator) -> Tensor:
