@@ -108,6 +108,7 @@ class GraphPool(Generic[Key, Inputs]):
         order = sorted(dict.fromkeys(keys), key=lambda key: key.tokens, reverse=True)
         if not order:
             raise ConfigError("a graph pool needs at least one shape in its core grid")
+        gc.collect()
         with self._alone(), _garbage_left_alone():
             self._body(order[0], self._allocate(order[0]))
             self._largest_ran = True
@@ -178,8 +179,7 @@ class GraphPool(Generic[Key, Inputs]):
 
 @contextmanager
 def _garbage_left_alone() -> Iterator[None]:
-    """Objects collected during a capture may free device memory, which breaks it."""
-    gc.collect()
+    """Garbage collected during a capture may free device memory, which breaks the capture."""
     gc.freeze()
     try:
         yield
