@@ -1,7 +1,7 @@
 """The rows that run together, as one pack of positions.
 
 Rows come in streams: a guided row has two, one with its prompt and one with masks in its place. Where rows are padded,
-each stream has an equal share of the pack; otherwise they lie end to end. A canvas sits at positions P_i + j either way,
+each stream has an equal share of the pack; otherwise they lie end to end. Either way a canvas sits at positions P_i + j
 and no stream attends to another's keys, so that nothing depends on who else runs.
 
 Legend: B rows, R slots for streams, T packed positions, W longest canvas, M masked positions, D hidden width.
@@ -10,7 +10,6 @@ Legend: B rows, R slots for streams, T packed positions, W longest canvas, M mas
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -21,13 +20,6 @@ from seer_core.engine.row import ActiveRow, Written
 from seer_core.kernels.compact import Packed, Slot, compact_for
 from seer_core.models.decoder import Decoder
 from seer_core.types import TokenRoles
-
-
-class Progress(NamedTuple):
-    """What a step made of a canvas: slots before its first mask, and the first end token among them, or -1."""
-
-    settled: int
-    end: int
 
 
 class Batch:
@@ -49,6 +41,9 @@ class Batch:
         self.captured = key is not None
         self._device, self._mask_id = device, roles.mask_id
         self._streams = [(n, stream) for n, row in enumerate(rows) for stream in row.streams]
+        self._firsts = [
+            slot for slot, (n, _) in enumerate(self._streams) if slot == 0 or self._streams[slot - 1][0] != n
+        ]
         self._spans = [rows[n].computed for n, _ in self._streams]
         self.shape = key or self._exact_shape(padded=padded)
         self._starts = self._query_starts(padded=padded)
@@ -97,13 +92,10 @@ class Batch:
         self._canvases.view(-1).index_copy_(0, self._tensor(at), self._tensor(tokens))
         self._refresh()
 
-    def progress(self) -> list[Progress]:
-        """One per row, in order."""
+    def settled(self) -> list[int]:
+        """How many slots of each row's canvas stand before its first mask."""
         control = self._packed.control.tolist()
-        found: dict[int, Progress] = {}
-        for (row, _), record in zip(self._streams, control, strict=False):
-            found.setdefault(row, Progress(*record))
-        return [found[n] for n in range(len(self.rows))]
+        return [control[slot][0] for slot in self._firsts]
 
     def _refresh(self) -> None:
         last = self._starts[-1]

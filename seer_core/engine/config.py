@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
+from seer_core.engine.plan import ShapeKey
 from seer_core.errors import ConfigError
 
 # With four steps an octave a bucket is at most a quarter above the one before, so less than a fifth is padding.
@@ -98,3 +99,14 @@ class EngineConfig:
     def slots_of(self, rows: int) -> int:
         """The smallest batch size that holds `rows`, which are at most the largest one."""
         return self.row_slots[bisect_left(self.row_slots, rows)]
+
+    def padded_shape(self, rows: int, tokens: int, held: int) -> ShapeKey:
+        """The predefined shape of `rows` rows padded to `tokens` positions, with up to `held` keys in front of each."""
+        slots, canvas = self.slots_of(rows), self.bucket_of(tokens)
+        return ShapeKey(slots, slots * canvas, canvas, canvas + (self.bucket_of(held) if held else 0))
+
+    @property
+    def core_shapes(self) -> list[ShapeKey]:
+        """The shapes captured before the engine is ready."""
+        held = self.core_prompt_tokens
+        return [self.padded_shape(rows, tokens, held) for rows in self.core_rows for tokens in self.core_tokens]

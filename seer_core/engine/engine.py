@@ -66,7 +66,7 @@ class Engine:
     def prepare(self) -> None:
         """Capture the shapes of the core grid, largest first; nothing to do without graphs."""
         if self._forward.graphs is not None:
-            self._forward.graphs.prepare(core_shapes(self._config))
+            self._forward.graphs.prepare(self._config.core_shapes)
 
     @property
     def free_rows(self) -> int:
@@ -169,10 +169,13 @@ class Engine:
 
 
 def _failed(row_id: str, error: Exception) -> Delta:
-    if isinstance(error, torch.OutOfMemoryError):
-        cause, error = error, EngineError("the device has not enough memory left for this request")
-        error.__cause__ = cause
-    if not isinstance(error, SeerError):
-        cause, error = error, EngineError(f"the row failed: {type(error).__name__}: {error}")
-        error.__cause__ = cause
-    return Delta(id=row_id, text="", error=error)
+    return Delta(id=row_id, text="", error=error if isinstance(error, SeerError) else _told(error))
+
+
+def _told(cause: Exception) -> EngineError:
+    message = f"the row failed: {type(cause).__name__}: {cause}"
+    if isinstance(cause, torch.OutOfMemoryError):
+        message = "the device has not enough memory left for this request"
+    error = EngineError(message)
+    error.__cause__ = cause
+    return error

@@ -47,7 +47,12 @@ class Forward:
     """Runs shapes: predefined ones by their graphs where it has them, all others eagerly."""
 
     def __init__(
-        self, decoder: Decoder, pool: KeyPool, attention: VarlenAttention, *, graphs: GraphPool | None = None
+        self,
+        decoder: Decoder,
+        pool: KeyPool,
+        attention: VarlenAttention,
+        *,
+        graphs: GraphPool[ShapeKey, StepInputs] | None = None,
     ) -> None:
         self.decoder, self.pool, self.graphs = decoder, pool, graphs
         self._attention = attention
@@ -60,9 +65,7 @@ class Forward:
         return _run(self.decoder, self.pool, self._attention, shape, inputs)
 
 
-def forward_over(
-    decoder: Decoder, pool: KeyPool, graphs: GraphBackend | None, *, graph_bytes: int
-) -> Forward:
+def forward_over(decoder: Decoder, pool: KeyPool, graphs: GraphBackend | None, *, graph_bytes: int) -> Forward:
     """The forward of `decoder` over `pool`; with a back-end, predefined shapes are captured into `graph_bytes`."""
     device = decoder.embedding.weight.device
     attention = varlen_attention_for(device)

@@ -1,4 +1,4 @@
-"""How a row starts and ends: its options resolved, its memory reserved, its prompt computed once where that is exact."""
+"""How a row starts and ends: options resolved, memory reserved, and its prompt computed once where that is exact."""
 
 from __future__ import annotations
 

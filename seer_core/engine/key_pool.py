@@ -1,7 +1,7 @@
 """The bounded memory for keys and values: one pool for all rows that run, in which each has a stretch of its own.
 
-A place holds the keys and values of one position in every layer. Place 0, the sink, belongs to nobody: padding writes to
-it and empty slots attend to it, so it always holds numbers. Nothing is moved when rows come and go.
+A place holds the keys and values of one position in every layer. Place 0, the sink, belongs to nobody: padding writes
+to it and empty slots attend to it, so it always holds numbers. Nothing is moved when rows come and go.
 
 Legend: N places, G key heads, d width of a head.
 """

@@ -139,19 +139,10 @@ class Planner:
         )
 
     def _padded(self, rows: Sequence[_Row]) -> ShapeKey:
-        slots, canvas, keys = self._bounds(rows)
-        return ShapeKey(slots, slots * canvas, canvas, keys)
+        return self._config.padded_shape(_slots(rows), rows[0].tokens, max(row.held for row in rows))
 
     def _packed(self, rows: Sequence[_Row]) -> ShapeKey:
-        slots, canvas, keys = self._bounds(rows)
-        return ShapeKey(slots, self._config.bucket_of(_tokens(rows)), canvas, keys)
-
-    def _bounds(self, rows: Sequence[_Row]) -> tuple[int, int, int]:
-        """Slots, positions a slot, keys a slot."""
-        canvas = self._config.bucket_of(rows[0].tokens)
-        held = max(row.held for row in rows)
-        keys = canvas + (self._config.bucket_of(held) if held else 0)
-        return self._config.slots_of(_slots(rows)), canvas, keys
+        return self._padded(rows)._replace(tokens=self._config.bucket_of(_tokens(rows)))
 
     def _waste_ratio(self, rows: Sequence[_Row]) -> float:
         real = _tokens(rows)

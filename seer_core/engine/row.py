@@ -40,7 +40,7 @@ class Row:
 
 
 class Stream(NamedTuple):
-    """One run of the model for a row: a prompt `embeddings` [P, D] on the model's device, and its stretch of the pool."""
+    """One run of the model for a row: its prompt, [P, D] on the model's device, and its stretch of the pool."""
 
     embeddings: Tensor
     extent: Extent

@@ -6,7 +6,7 @@ No row's randomness depends on who else runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -61,19 +61,28 @@ def propose_together(logits: Tensor, *, mask_id: int, asks: Sequence[Ask]) -> li
 
     Greedy rows of one measure are read in one pass.
     """
-    parts = torch.split(logits, [ask.holes for ask in asks])
-    found: list[Proposal | EngineError | None] = [None] * len(asks)
-    for measure in dict.fromkeys(filter(None, map(_greedy, asks))):
-        rows = [n for n, ask in enumerate(asks) if _greedy(ask) == measure]
-        together = logits if len(rows) == len(asks) else torch.cat([parts[n] for n in rows])
-        tokens, values = (each.cpu() for each in confidence_for(logits.device)(together, mask_id, measure))
-        counts = [asks[n].holes for n in rows]
-        for n, own_tokens, own_values in zip(rows, tokens.split(counts), values.split(counts), strict=True):
-            found[n] = _kept(lambda proposal=Proposal(own_tokens, own_values): _finite(proposal))
-    for n, ask in enumerate(asks):
-        if found[n] is None:
-            found[n] = _kept(lambda own=parts[n], ask=ask: propose(own, mask_id=mask_id, ask=ask).on_host())
-    return [each for each in found if each is not None]
+    counts = [ask.holes for ask in asks]
+    measures = {measure for ask in asks if (measure := _greedy(ask)) is not None}
+    passes = {measure: _read(logits, mask_id, measure, asks) for measure in measures}
+    found: list[Proposal | EngineError] = []
+    for own, ask in zip(torch.split(logits, counts), asks, strict=True):
+        measure = _greedy(ask)
+        try:
+            found.append(propose(own, mask_id=mask_id, ask=ask) if measure is None else _finite(next(passes[measure])))
+        except EngineError as error:
+            found.append(error)
+    return [each if isinstance(each, EngineError) else each.on_host() for each in found]
+
+
+def _read(logits: Tensor, mask_id: int, measure: Measure, asks: Sequence[Ask]) -> Iterator[Proposal]:
+    """The proposals of all rows that are greedy by `measure`, in their order."""
+    mine = [_greedy(ask) == measure for ask in asks]
+    counts = [ask.holes for ask, own in zip(asks, mine, strict=True) if own]
+    if not all(mine):
+        parts = torch.split(logits, [ask.holes for ask in asks])
+        logits = torch.cat([part for part, own in zip(parts, mine, strict=True) if own])
+    tokens, values = (each.cpu() for each in confidence_for(logits.device)(logits, mask_id, measure))
+    return map(Proposal, tokens.split(counts), values.split(counts))
 
 
 def rank(confidence: Tensor) -> Ranking:
@@ -90,13 +99,6 @@ def _finite(proposal: Proposal) -> Proposal:
     if not bool(proposal.confidence.isfinite().all()):
         raise EngineError("the model's logits are not finite")
     return proposal
-
-
-def _kept(made: Callable[[], Proposal]) -> Proposal | EngineError:
-    try:
-        return made()
-    except EngineError as error:
-        return error
 
 
 def _draw(raw: Tensor, mask_id: int, sampling: Sampling, generator: Generator) -> Tensor:

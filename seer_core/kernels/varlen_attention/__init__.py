@@ -7,10 +7,10 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from seer_core.kernels.varlen_attention import looped
+from seer_core.kernels.varlen_attention import looped, reference
 from seer_core.kernels.varlen_attention.segments import Segments
 
-__all__ = ["Segments", "VarlenAttention", "varlen_attention_for"]
+__all__ = ["Segments", "VarlenAttention", "captured_attention_for", "varlen_attention_for"]
 
 VarlenAttention = Callable[[Tensor, Tensor, Tensor, Segments], Tensor]
 """(query, keys, values, segments) -> mixed values, as `reference.varlen_attention` defines them."""
@@ -19,3 +19,8 @@ VarlenAttention = Callable[[Tensor, Tensor, Tensor, Segments], Tensor]
 def varlen_attention_for(device: torch.device) -> VarlenAttention:  # noqa: ARG001 - one serves every device
     """The implementation for tensors on `device`. That of a CPU reads the segments, so no graph records it."""
     return looped.varlen_attention
+
+
+def captured_attention_for(device: torch.device) -> VarlenAttention:  # noqa: ARG001 - as above
+    """The implementation that a graph on `device` can record."""
+    return reference.varlen_attention

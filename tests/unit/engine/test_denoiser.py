@@ -18,7 +18,7 @@ MASK = ROLES.mask_id
 
 def start(name: str, canvas: int, decoding: Decoding) -> ActiveRow:
     row = make_row(name, canvas=canvas, decoding=decoding)
-    return ActiveRow(row, row.prompt.embeddings, roles=ROLES, decode=decode, config=EngineConfig())
+    return ActiveRow(row, roles=ROLES, decode=decode, config=EngineConfig())
 
 
 def test_each_step_commits_the_surest_slots_first() -> None:

@@ -23,7 +23,7 @@ class CountingPlanner(Planner):
 
 def start(name: str, canvas: int) -> ActiveRow:
     row = make_row(name, canvas=canvas, prompt_tokens=3)
-    return ActiveRow(row, row.prompt.embeddings, roles=ROLES, decode=decode, config=EngineConfig())
+    return ActiveRow(row, roles=ROLES, decode=decode, config=EngineConfig())
 
 
 def lineup() -> tuple[Lineup, CountingPlanner]:
