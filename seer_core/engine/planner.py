@@ -113,6 +113,8 @@ class Planner:
         slots = _slots(rows)
         if slots <= self._config.straggler_rows:
             return "eager", f"{slots} of its length, a straggler"
+        if slots > self._config.row_slots[-1]:
+            return "eager", f"{slots} rows are more than a shape has"
         if rows[0].tokens <= self._config.short_tokens:
             return "eager", f"no row is longer than {self._config.short_tokens} tokens"
         waste, limit = self._waste_ratio(rows), self._config.tau_pad

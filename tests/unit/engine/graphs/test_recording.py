@@ -14,6 +14,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from seer_core.config import DecoderConfig
 from seer_core.engine.graphs.recording import RecordingGraphs
 from seer_core.errors import EngineError
+from seer_core.layers.attention import Behind
 from seer_core.models.decoder import Decoder
 
 Body = Callable[[Tensor], Tensor]
@@ -232,11 +233,11 @@ CONFIG = DecoderConfig(
 def test_the_decoder_recorded_is_the_decoder_bit_for_bit(masked: bool) -> None:
     torch.manual_seed(0)
     decoder = Decoder(CONFIG).eval()
-    past = tuple((numbers(i, 3, 2, 5, 8), numbers(i + 9, 3, 2, 5, 8)) for i in range(CONFIG.layers))
+    past = {i: (numbers(i, 3, 2, 5, 8), numbers(i + 9, 3, 2, 5, 8)) for i in range(CONFIG.layers)}
 
     def run(ids: Tensor, positions: Tensor, mask: Tensor) -> Tensor:
-        hidden, _ = decoder.run(decoder.embed(ids), positions, past=past, key_mask=mask if masked else None)
-        return decoder.logits(hidden)
+        behind = Behind(past, mask if masked else None)
+        return decoder.logits(decoder.run(decoder.embed(ids), positions, attend=behind))
 
     def inputs(seed: int) -> tuple[Tensor, Tensor, Tensor]:
         chance = torch.Generator().manual_seed(seed)
