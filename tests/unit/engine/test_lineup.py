@@ -91,7 +91,7 @@ def test_a_batch_whose_row_grew_is_built_again() -> None:
 
 def test_what_is_forgotten_is_kept_nowhere() -> None:
     at = stage()
-    pair, other = [start(at, name, 128) for name in "ab"], [start(at, name, 1) for name in "cd"]
+    pair, other = [start(at, name, 125) for name in "ab"], [start(at, name, 1) for name in "cd"]
     batches, _ = lineup()
     kept = batches.batches([*pair, *other])
     batches.forget([pair[0]])
