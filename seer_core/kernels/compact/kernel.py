@@ -30,14 +30,13 @@ def compact(canvases: Tensor, table: Tensor, ends: Tensor, *, mask_id: int, last
             count,
             slots,
             ends.shape[0],
-            canvases.shape[1],
             *canvases.stride(),
             TILE=TILE,
             CHUNK=CHUNK,
         )
 
 
-@triton.jit(do_not_specialize=["mask_id", "last", "count", "slots", "ends", "width"])
+@triton.jit(do_not_specialize=["mask_id", "last", "count", "slots", "ends"])
 def _fill(
     canvases_at: tl.tensor,
     table_at: tl.tensor,
@@ -54,7 +53,6 @@ def _fill(
     count: tl.tensor,
     slots: tl.tensor,
     ends: tl.tensor,
-    width: tl.tensor,
     canvas_stride: tl.tensor,
     token_stride: tl.tensor,
     TILE: tl.constexpr,
@@ -74,7 +72,6 @@ def _fill(
             control_at + program * 2,
             mask_id,
             ends,
-            width,
             canvas_stride,
             token_stride,
             CHUNK,
@@ -107,7 +104,6 @@ def _fill_slot(
     control_at: tl.tensor,
     mask_id: tl.tensor,
     ends: tl.tensor,
-    width: tl.tensor,
     canvas_stride: tl.tensor,
     token_stride: tl.tensor,
     CHUNK: tl.constexpr,
@@ -118,9 +114,9 @@ def _fill_slot(
     tl.store(key_length_at, tl.where(held, tl.load(slot_at + 3) + tl.load(slot_at + 4), 1))
     length = tl.where(held, tl.load(slot_at + 4), 0)
     settled, end = length, length
-    for start in range(0, width, CHUNK):
+    for start in range(0, length.to(tl.int32), CHUNK):
         column = (start + tl.arange(0, CHUNK)).to(tl.int64)
-        inside = (column < length) & (column < width)
+        inside = column < length
         token = tl.load(canvases_at + source * canvas_stride + column * token_stride, mask=inside, other=mask_id)
         ending = tl.zeros((CHUNK,), tl.int32)
         for i in range(ends):

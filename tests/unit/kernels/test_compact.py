@@ -52,6 +52,14 @@ def test_packed_slots_follow_each_other_and_bucketed_ones_are_padded(compact: Co
 
 
 @everyone
+def test_a_slot_computes_no_more_than_it_owns(compact: Compact) -> None:
+    slot = Slot(source=0, first=0, stop=5, prompt=0, length=5, key_start=1, query_start=0, shift=0)
+    out = filled(compact, torch.arange(5)[None], [slot, slot._replace(query_start=3)], last=5, positions=7)
+    assert out.ids.tolist() == [0, 1, 2, 0, 1, MASK, MASK]
+    assert out.places.tolist() == [1, 2, 3, 1, 2, 0, 0]
+
+
+@everyone
 def test_an_empty_slot_attends_to_the_first_place_and_computes_nothing(compact: Compact) -> None:
     slot = Slot(source=0, first=0, stop=2, prompt=0, length=2, key_start=1, query_start=4, shift=0)
     slots = [EMPTY, slot, EMPTY._replace(query_start=8)]
