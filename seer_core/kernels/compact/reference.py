@@ -1,6 +1,7 @@
 """The definition of a step's inputs, in plain torch. Knows no schedule: the table says what to compute.
 
-Legend: N canvases of W slots, R row slots, T packed positions, E end tokens. Reads nothing on the host.
+Legend: N canvases of W slots, R row slots, T packed positions, E end tokens. Reads nothing on the host, and
+fills where `torch.where` would copy its scalar from there.
 """
 
 from __future__ import annotations
@@ -30,25 +31,25 @@ def _positions(canvases: Tensor, table: Tensor, mask_id: int, last: int, out: Pa
     slot = table[slots.clamp(max=table.shape[0] - 1)]  # [T, 8]
     source, first, stop, prompt, _, key_start, query_start, shift = slot.unbind(1)
     absolute = first + packed - query_start
-    computed = (packed < last) & (absolute >= first) & (absolute < stop) & (source >= 0)
-    written = computed & (absolute >= prompt)
+    padding = (packed >= last) | (absolute < first) | (absolute >= stop) | (source < 0)
+    unwritten = padding | (absolute < prompt)
     column = (absolute - prompt).clamp(0, canvases.shape[1] - 1)
-    out.ids.copy_(canvases[source.clamp(min=0), column].where(written, mask_id))
-    out.positions.copy_((absolute + shift.where(written, 0)).where(computed, 0))
-    out.places.copy_((absolute + key_start).where(computed, 0))
+    out.ids.copy_(canvases[source.clamp(min=0), column].masked_fill(unwritten, mask_id))
+    out.positions.copy_((absolute + shift.masked_fill(unwritten, 0)).masked_fill(padding, 0))
+    out.places.copy_((absolute + key_start).masked_fill(padding, 0))
 
 
 def _rows(canvases: Tensor, table: Tensor, ends: Tensor, mask_id: int, out: Packed) -> None:
     source, _, _, prompt, length, key_start, _, _ = table.unbind(1)
-    held = source >= 0
-    out.key_starts.copy_(key_start.where(held, 0))
-    out.key_lengths.copy_((prompt + length).where(held, 1))
-    length = length.where(held, 0)[:, None]
+    empty = source < 0
+    out.key_starts.copy_(key_start.masked_fill(empty, 0))
+    out.key_lengths.copy_((prompt + length).masked_fill(empty, 1))
+    length = length.masked_fill(empty, 0)[:, None]
     rows = canvases[source.clamp(min=0)]  # [R, W]
     column = torch.arange(rows.shape[1], device=rows.device)
     settled = column.where((rows == mask_id) & (column < length), length).amin(1)
     beyond = rows.shape[1]
     ending = (rows[..., None] == ends).any(-1) & (column < settled[:, None])
-    end = column.where(ending, beyond).amin(1)
+    end = column.masked_fill(~ending, beyond).amin(1)
     out.control[:, 0] = settled
-    out.control[:, 1] = end.where(end < beyond, -1)
+    out.control[:, 1] = end.masked_fill(end == beyond, -1)

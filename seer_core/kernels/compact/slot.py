@@ -20,7 +20,7 @@ class Slot(NamedTuple):
     prompt: int
     """P: canvas slot 0 sits at absolute position P."""
     length: int
-    """L: the row has P + L keys."""
+    """L: the row has P + L keys; its canvas may be stored in a wider one."""
     key_start: int
     """Where its extent in the pool begins."""
     query_start: int

@@ -16,8 +16,12 @@ VarlenAttention = Callable[[Tensor, Tensor, Tensor, Segments], Tensor]
 """(query, keys, values, segments) -> mixed values, as `reference.varlen_attention` defines them."""
 
 
-def varlen_attention_for(device: torch.device) -> VarlenAttention:  # noqa: ARG001 - one serves every device
-    """The implementation for tensors on `device`. That of a CPU reads the segments, so no graph records it."""
+def varlen_attention_for(device: torch.device) -> VarlenAttention:
+    """The fastest implementation for tensors on `device`. That of a CPU reads the segments, so no graph records it."""
+    if device.type == "cuda":
+        from seer_core.kernels.varlen_attention.kernel import varlen_attention  # Triton exists where CUDA does
+
+        return varlen_attention
     return looped.varlen_attention
 
 

@@ -1,7 +1,8 @@
 """The definition of attention over a pool, in plain torch. Knows no canvas, no rotation and no projection.
 
 Legend: T packed rows, N places, H query heads, G key heads, d head width, R row slots, Q and K queries and keys of the
-longest slot. Reads nothing on the host and has no shape that depends on data, so a graph can record it.
+longest slot. Reads nothing on the host and has no shape that depends on data, so a graph can record it; for that it
+fills where `torch.where` would copy its scalar from the host.
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ def varlen_attention(query: Tensor, keys: Tensor, values: Tensor, segments: Segm
 def _places(segments: Segments) -> tuple[Tensor, Tensor]:
     """The places of each slot and which of them are its own, [R, K]; the rest is place 0, which is finite."""
     offsets = torch.arange(segments.max_keys, device=segments.key_starts.device)
-    own = offsets < segments.key_lengths[:, None]
-    return (segments.key_starts[:, None] + offsets).where(own, 0), own
+    others = offsets >= segments.key_lengths[:, None]
+    return (segments.key_starts[:, None] + offsets).masked_fill(others, 0), ~others
 
 
 def _packed(mixed: Tensor, count: int, starts: Tensor) -> Tensor:
     """[R, Q, H, d] back to [T, H, d]."""
     rows = torch.arange(count, device=mixed.device)
     slots = torch.searchsorted(starts[1:], rows, right=True)  # how many have ended
-    held = (slots < mixed.shape[0]) & (rows >= starts[0])
+    padding = (slots >= mixed.shape[0]) | (rows < starts[0])
     slots = slots.clamp(max=mixed.shape[0] - 1)
     offsets = (rows - starts[slots]).clamp(0, mixed.shape[1] - 1)
-    return mixed[slots, offsets].where(held[:, None, None], 0)
+    return mixed[slots, offsets].masked_fill(padding[:, None, None], 0)

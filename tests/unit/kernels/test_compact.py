@@ -4,52 +4,16 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from seer_core.kernels.compact import Compact, Packed, Slot, compact_for
+from seer_core.kernels.compact.kernel import compact as kernel
 from seer_core.kernels.compact.reference import compact as reference
-from tests.unit.kernels.cases import EMPTY, ENDS, MASK, canvases, unfilled
+from tests.unit.kernels.steps import EMPTY, ENDS, MASK, assert_filled, canvases, expected, filled, unfilled
 
-everyone = pytest.mark.parametrize("compact", [reference], ids=["reference"])
-
-
-def filled(compact: Compact, canvases: Tensor, slots: list[Slot], *, last: int, positions: int) -> Packed:
-    out = unfilled(positions, len(slots))
-    compact(canvases, torch.tensor(slots), torch.tensor(ENDS), mask_id=MASK, last=last, out=out)
-    return out
-
-
-def expected(canvases: Tensor, slots: list[Slot], *, last: int, positions: int) -> Packed:
-    """Position by position and slot by slot, on the host."""
-    out = unfilled(positions, len(slots))
-    for field, nothing in ((out.ids, MASK), (out.positions, 0), (out.places, 0)):
-        field.fill_(nothing)
-    out.query_starts[:] = torch.tensor([slot.query_start for slot in slots] + [last])
-    for r, slot in enumerate(slots):
-        held = slot.source >= 0
-        out.key_starts[r] = slot.key_start if held else 0
-        out.key_lengths[r] = slot.prompt + slot.length if held else 1
-        out.control[r] = torch.tensor(progress(canvases[slot.source].tolist()[: slot.length]) if held else (0, -1))
-        owned = int(out.query_starts[r + 1]) - slot.query_start
-        for i, at in enumerate(range(slot.first, slot.stop) if held else ()):
-            if i < owned:
-                row = slot.query_start + i
-                out.places[row] = slot.key_start + at
-                out.positions[row] = at + (slot.shift if at >= slot.prompt else 0)
-                out.ids[row] = canvases[slot.source, at - slot.prompt] if at >= slot.prompt else MASK
-    return out
-
-
-def progress(tokens: list[int]) -> tuple[int, int]:
-    settled = [*tokens, MASK].index(MASK)
-    return settled, next((i for i, token in enumerate(tokens[:settled]) if token in ENDS), -1)
-
-
-def assert_filled(actual: Packed, expected: Packed) -> None:
-    for name, left, right in zip(Packed._fields, actual, expected, strict=True):
-        assert left.tolist() == right.tolist(), name
+everyone = pytest.mark.parametrize("compact", [reference, kernel], ids=["reference", "kernel"])
 
 
 @everyone
@@ -85,6 +49,14 @@ def test_packed_slots_follow_each_other_and_bucketed_ones_are_padded(compact: Co
     assert bucketed.ids.tolist() == [0, 1, 2, MASK, 8, 9, MASK, MASK]
     assert bucketed.places.tolist() == [3, 4, 5, 0, 11, 12, 0, 0]
     assert bucketed.query_starts.tolist() == [0, 4, 8]
+
+
+@everyone
+def test_a_slot_computes_no_more_than_it_owns(compact: Compact) -> None:
+    slot = Slot(source=0, first=0, stop=5, prompt=0, length=5, key_start=1, query_start=0, shift=0)
+    out = filled(compact, torch.arange(5)[None], [slot, slot._replace(query_start=3)], last=5, positions=7)
+    assert out.ids.tolist() == [0, 1, 2, 0, 1, MASK, MASK]
+    assert out.places.tolist() == [1, 2, 3, 1, 2, 0, 0]
 
 
 @everyone
@@ -140,6 +112,27 @@ def test_long_canvases_are_seen_to_their_ends(compact: Compact, width: int) -> N
     assert_filled(out, expected(tokens, slots, **size))
 
 
+@everyone
+def test_the_pack_alone_is_written(compact: Compact) -> None:
+    around = unfilled(300 + 2, 3 + 2)
+    out = Packed._make(field[1:-1] for field in around)
+    slots = [Slot(0, 0, 250, 200, 50, 1, 0, 0), EMPTY._replace(query_start=250), Slot(1, 0, 50, 0, 50, 400, 250, 0)]
+    tokens = canvases(2, 50)
+    compact(tokens, torch.tensor(slots), torch.tensor(ENDS), mask_id=MASK, last=300, out=out)
+    assert_filled(out, expected(tokens, slots, last=300, positions=300))
+    untouched = unfilled(2, 2)
+    for field, nothing in zip(around, untouched, strict=True):
+        assert field[0].tolist() == field[-1].tolist() == nothing[0].tolist()
+
+
+@everyone
+def test_canvases_may_be_a_part_of_larger_ones(compact: Compact) -> None:
+    tokens = canvases(9, 40).T[1:-1:3, 2:-1]
+    slots = [Slot(1, 0, 8, 2, 6, 1, 0, 0), Slot(12, 3, 6, 1, 6, 9, 8, 5)]
+    out = filled(compact, tokens, slots, last=11, positions=11)
+    assert_filled(out, expected(tokens, slots, last=11, positions=11))
+
+
 @st.composite
 def steps(draw: st.DrawFn) -> tuple[Tensor, list[Slot], int, int]:
     """Canvases, slots of any kind in a packed or a bucketed layout, the end of the last slot, and the pack's size."""
@@ -161,6 +154,7 @@ def steps(draw: st.DrawFn) -> tuple[Tensor, list[Slot], int, int]:
 
 @everyone
 @given(step=steps())
+@settings(max_examples=25)
 def test_any_step_is_what_the_table_says(compact: Compact, step: tuple[Tensor, list[Slot], int, int]) -> None:
     tokens, slots, last, positions = step
     out = filled(compact, tokens, slots, last=last, positions=positions)
@@ -169,3 +163,4 @@ def test_any_step_is_what_the_table_says(compact: Compact, step: tuple[Tensor, l
 
 def test_the_device_chooses() -> None:
     assert compact_for(torch.device("cpu")) is reference
+    assert compact_for(torch.device("cuda", 1)) is kernel

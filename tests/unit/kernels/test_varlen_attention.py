@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
+import triton.language as tl
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 from seer_core.kernels.varlen_attention import Segments, VarlenAttention, varlen_attention_for
+from seer_core.kernels.varlen_attention.kernel import varlen_attention as kernel
 from seer_core.kernels.varlen_attention.looped import varlen_attention as looped
 from seer_core.kernels.varlen_attention.reference import varlen_attention as reference
-from tests.unit.kernels.cases import HEADS, RAGGED, Pooled, assert_mixed, normal, pooled
+from tests.unit.kernels.cases import DTYPES, normal, poisoned
+from tests.unit.kernels.pools import HEADS, RAGGED, Pooled, assert_mixed, far_apart, pooled
 
-everyone = pytest.mark.parametrize("attend", [reference, looped], ids=["reference", "looped"])
+everyone = pytest.mark.parametrize("attend", [reference, looped, kernel], ids=["reference", "looped", "kernel"])
 Slots = tuple[tuple[int, int], ...]
 
 
@@ -86,13 +90,57 @@ def test_none_ask_and_none_are_answered(attend: VarlenAttention) -> None:
 
 
 @everyone
+def test_heads_of_the_query_may_lie_apart(attend: VarlenAttention) -> None:
+    case = pooled(RAGGED[1])
+    scattered = case._replace(query=poisoned(case.query.transpose(0, 1)).transpose(0, 1))
+    assert_mixed(attend(*scattered), case)
+
+
+@pytest.fixture
+def bfloat16_dots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interpreter keeps bfloat16 as integers and multiplies those; give its dot the numbers they stand for."""
+    dot = InterpreterBuilder.create_dot
+
+    def numbers(handle: TensorHandle) -> TensorHandle:
+        if handle.dtype.scalar != tl.bfloat16:
+            return handle
+        return TensorHandle((handle.data.astype(np.uint32) << 16).view(np.float32), tl.float32)
+
+    def create_dot(self: InterpreterBuilder, left: TensorHandle, right: TensorHandle, *rest: object) -> TensorHandle:
+        return dot(self, numbers(left), numbers(right), *rest)
+
+    monkeypatch.setattr(InterpreterBuilder, "create_dot", create_dot)
+
+
+@pytest.mark.usefixtures("bfloat16_dots")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("heads", HEADS, ids=str)
+def test_the_kernel_takes_any_precision(heads: tuple[int, int, int], dtype: torch.dtype) -> None:
+    case = pooled(((63, 130), (0, 1), (17, 64)), heads, dtype=dtype)
+    assert_mixed(kernel(*case), case)
+
+
+def test_scores_that_no_exponential_holds_are_mixed() -> None:
+    query, keys, values, segments = pooled(RAGGED[1])
+    case = Pooled(query * 300, keys * 10, values, segments)
+    assert_mixed(kernel(*case), Pooled(*case[:3], segments))
+
+
+@pytest.mark.usefixtures("bfloat16_dots")
+def test_places_beyond_two_to_the_31_elements_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.UntypedStorage, "copy_", lambda self, source: self)  # the interpreter's, onto itself
+    case = far_apart(torch.device("cpu"))
+    assert_mixed(kernel(*case), case)
+
+
+@everyone
 @given(
     slots=st.lists(st.tuples(st.integers(0, 9), st.integers(1, 40)), min_size=1, max_size=6),
     heads=st.sampled_from(HEADS),
     padding=st.integers(0, 5),
     seed=st.integers(0, 2**16),
 )
-@settings(max_examples=40)
+@settings(max_examples=25)
 def test_any_mix_is_each_slot_alone(
     attend: VarlenAttention, slots: list[tuple[int, int]], heads: tuple[int, int, int], padding: int, seed: int
 ) -> None:
@@ -102,20 +150,12 @@ def test_any_mix_is_each_slot_alone(
 
 def test_the_reference_reads_nothing_on_the_host() -> None:
     case = pooled(RAGGED[2])
-    on_meta = _on_meta(case)
+    on_meta = case.to(torch.device("meta"))
     assert reference(*on_meta).shape == case.query.shape  # a tensor without data has nothing to read
     with pytest.raises(NotImplementedError):
         looped(*on_meta)
 
 
-def _on_meta(case: Pooled) -> Pooled:
-    def bare(tensor: Tensor) -> Tensor:
-        return tensor.to("meta")
-
-    starts, keys, lengths, *longest = case.segments
-    segments = Segments(bare(starts), bare(keys), bare(lengths), *longest)
-    return Pooled(bare(case.query), bare(case.keys), bare(case.values), segments)
-
-
 def test_the_device_chooses() -> None:
     assert varlen_attention_for(torch.device("cpu")) is looped
+    assert varlen_attention_for(torch.device("cuda", 1)) is kernel
