@@ -150,7 +150,7 @@ class Engine:
         if not row.moved and not canvas.complete:
             return None
         room = min(self._config.bucket_after(len(canvas)), row.row.sampling.max_tokens) - len(canvas)
-        closed = canvas.ended or (canvas.complete and room == 0)
+        closed = row.progress.done or (canvas.complete and room == 0)
         text = transcript.update(canvas.answer, final=closed)
         closed = closed or transcript.stopped
         if closed and (canvas.complete or row.row.decoding.early_exit):
