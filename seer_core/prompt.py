@@ -22,14 +22,21 @@ class ImageViews:
 
     `pixels` is float32 [T, C, H, W], the whole image first, then the tiles row by row. `size_px` is (width, height) of
     the original, `grid` is (columns, rows) of tiles, `margin` the feature columns at each side and the rows at top and
-    bottom that show padding, `tokens` the number of prompt positions it fills.
+    bottom that show padding. `map_size` is (columns, rows) of features in the tile map once the margin is cut and the
+    map is shrunk to what the family allows. `tokens` is the number of prompt positions the image fills. Without tiles
+    there is one view, and grid and map are empty.
     """
 
     pixels: NDArray[np.float32]
     size_px: tuple[int, int]
     grid: tuple[int, int]
     margin: tuple[int, int]
+    map_size: tuple[int, int]
     tokens: int
+
+
+PreparedImage = ImageViews
+"""One image as some tower takes it; each kind has `size_px` and `tokens`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,16 +47,25 @@ class Prompt:
     """
 
     ids: NDArray[np.int64]
-    images: tuple[ImageViews, ...]
+    images: tuple[PreparedImage, ...]
     length_tokens: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedPrompt:
-    """The prompt as the decoder takes it: `embeddings` [P, D]."""
+    """The prompt as the decoder takes it: `embeddings` [P, D].
+
+    `positions` int64 [3, P] are rotary positions by time, height and width; None says that row i stands at i.
+    """
 
     embeddings: torch.Tensor
+    positions: torch.Tensor | None = None
 
     @property
     def length_tokens(self) -> int:
         return int(self.embeddings.shape[0])
+
+    @property
+    def next_position(self) -> int:
+        """The rotary position of what follows the prompt: in all three directions, where there are three."""
+        return self.length_tokens if self.positions is None else int(self.positions.max()) + 1

@@ -11,7 +11,15 @@ import pytest
 from PIL import Image
 
 from seer_core.errors import BadImage, ImageTooLarge
-from seer_core.preprocess.image import ImageLimits, Tiling, best_canvas, cut_views, decode_image
+from seer_core.preprocess.image import (
+    MAX_SQUARE_PX,
+    ImageLimits,
+    Tiling,
+    best_canvas,
+    cut_views,
+    decode_image,
+    square_view,
+)
 
 TILING = Tiling(tile_px=48, canvases_px=((48, 96), (96, 48), (96, 96)), side_tokens=4)
 LIMITS = ImageLimits()
@@ -40,6 +48,12 @@ def test_every_mode_becomes_rgb(mode: str) -> None:
 def test_sixteen_bits_keep_their_brightness() -> None:
     grey = Image.fromarray(np.full((4, 4), 0x8000, dtype=np.uint16))
     assert decode_image(encoded(grey), LIMITS).getpixel((0, 0)) == (128, 128, 128)
+
+
+def test_a_deep_ppm_keeps_its_brightness() -> None:
+    data = b"P5 2 1 65535 " + bytes((0x80, 0x00, 0xFF, 0xFF))
+    image = decode_image(data, LIMITS)
+    assert [image.getpixel((x, 0)) for x in range(2)] == [(128, 128, 128), (255, 255, 255)]
 
 
 def test_a_picture_taken_sideways_is_turned_upright() -> None:
@@ -101,6 +115,30 @@ def test_views_are_the_whole_image_and_then_the_tiles_by_rows() -> None:
     assert views.pixels.shape == (5, 3, 48, 48)
     assert [float(view.mean()) for view in views.pixels[1:]] == [-1.0, 1.0, -1.0, -1.0]
     assert views.tokens == 16 + 8 * (8 + 1)
+
+
+def test_a_tile_map_beyond_the_bound_is_counted_shrunk() -> None:
+    bounded = Tiling(tile_px=48, canvases_px=((96, 96),), side_tokens=4, max_tiles=1)
+    views = cut_views(Image.new("RGB", (96, 96)), bounded)
+    assert (views.grid, views.map_size, views.tokens) == ((2, 2), (4, 4), 16 + 4 * (4 + 1))
+
+
+def test_a_tile_map_a_little_beyond_the_bound_is_let_through() -> None:
+    bounded = Tiling(tile_px=48, canvases_px=((96, 96),), side_tokens=4, max_tiles=4)
+    assert cut_views(Image.new("RGB", (96, 96)), bounded).map_size == (8, 8)
+
+
+def test_one_of_several_images_is_padded_to_a_grey_square_and_not_tiled() -> None:
+    view = square_view(Image.new("RGB", (96, 48), "white"), TILING)
+    assert view.pixels.shape == (1, 3, 48, 48)
+    assert view.pixels[0, 0, 24, 24] == 1.0
+    assert abs(view.pixels[0, 0, 0, 0]) < 0.01
+    assert (view.size_px, view.tokens) == ((96, 48), 16 + 1)
+
+
+def test_a_ribbon_is_padded_to_a_square_of_bounded_size() -> None:
+    view = square_view(Image.new("RGB", (MAX_SQUARE_PX * 50, 1), "white"), TILING)
+    assert (view.pixels.shape, view.size_px) == ((1, 3, 48, 48), (MAX_SQUARE_PX * 50, 1))
 
 
 def test_padding_is_black_and_is_not_counted() -> None:
