@@ -1,7 +1,7 @@
 """A request as numbers: `Prompt` before the vision tower, `EncodedPrompt` after it.
 
 Arrays are numpy on the way in, so that a process that only prepares prompts needs no torch.
-Legend: T views of an image, C channels, P prompt positions (images expanded), D hidden width.
+Legend: T views of an image, C channels, N patches, P prompt positions (images expanded), D hidden width.
 """
 
 from __future__ import annotations
@@ -35,7 +35,26 @@ class ImageViews:
     tokens: int
 
 
-PreparedImage = ImageViews
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagePatches:
+    """One image at its own resolution, cut into patches.
+
+    `patches` is float32 [N, values of a patch], the patches that become one token side by side, tokens row by row.
+    `size_px` is (width, height) of the original, `grid` and `token_grid` are (columns, rows) of patches and of tokens.
+    """
+
+    patches: NDArray[np.float32]
+    size_px: tuple[int, int]
+    grid: tuple[int, int]
+    token_grid: tuple[int, int]
+
+    @property
+    def tokens(self) -> int:
+        """The number of prompt positions the image fills."""
+        return self.token_grid[0] * self.token_grid[1]
+
+
+PreparedImage = ImageViews | ImagePatches
 """One image as some tower takes it; each kind has `size_px` and `tokens`."""
 
 

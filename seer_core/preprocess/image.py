@@ -84,7 +84,7 @@ def cut_views(image: Image.Image, tiling: Tiling) -> ImageViews:
     tiles = [
         laid.crop((x * side, y * side, (x + 1) * side, (y + 1) * side)) for y in range(rows) for x in range(columns)
     ]
-    pixels = np.stack([_normalise(view) for view in (whole, *tiles)])  # [T, C, S, S]
+    pixels = np.stack([_view_pixels(view) for view in (whole, *tiles)])  # [T, C, S, S]
     left, top = unpad_margin(image.size, (columns, rows), tiling.side_tokens)
     kept = columns * tiling.side_tokens - 2 * left, rows * tiling.side_tokens - 2 * top
     map_size = shrunk_map(kept, tiling)
@@ -106,13 +106,21 @@ def square_view(image: Image.Image, tiling: Tiling) -> ImageViews:
     square.paste(image, ((side - image.width) // 2, (side - image.height) // 2))
     view = square.resize((tiling.tile_px,) * 2, Image.Resampling.BICUBIC)
     return ImageViews(
-        pixels=_normalise(view)[None],
+        pixels=_view_pixels(view)[None],
         size_px=size,
         grid=(0, 0),
         margin=(0, 0),
         map_size=(0, 0),
         tokens=tiling.side_tokens**2 + 1,
     )
+
+
+def normalised(image: Image.Image, mean: Sequence[float], std: Sequence[float]) -> NDArray[np.float32]:
+    """RGB values scaled to one, less `mean`, over `std` (both a number or one per channel): [height, width, C]."""
+    values: NDArray[np.float32] = (np.asarray(image, dtype=np.float64) * (1 / 255)).astype(np.float32)
+    values -= np.array(mean, dtype=np.float32)
+    values /= np.array(std, dtype=np.float32)
+    return values
 
 
 def best_canvas(size: Size, canvases: Sequence[Size]) -> Size:
@@ -164,9 +172,8 @@ def _lay(image: Image.Image, canvas: Size) -> Image.Image:
     return laid
 
 
-def _normalise(view: Image.Image) -> NDArray[np.float32]:
-    values = np.asarray(view, dtype=np.float32) * np.float32(1 / 255)
-    return ((values - np.float32(0.5)) / np.float32(0.5)).transpose(2, 0, 1)  # [C, S, S]
+def _view_pixels(view: Image.Image) -> NDArray[np.float32]:
+    return normalised(view, (0.5,), (0.5,)).transpose(2, 0, 1)  # [C, S, S]
 
 
 def _flatten(image: Image.Image) -> Image.Image:
