@@ -54,7 +54,20 @@ class ImagePatches:
         return self.token_grid[0] * self.token_grid[1]
 
 
-PreparedImage = ImageViews | ImagePatches
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFrame:
+    """One image brought to a fixed square.
+
+    `pixels` is float32 [C, H, W], `size_px` (width, height) of the original, `tokens` the number of prompt positions
+    the image fills.
+    """
+
+    pixels: NDArray[np.float32]
+    size_px: tuple[int, int]
+    tokens: int
+
+
+PreparedImage = ImageViews | ImagePatches | ImageFrame
 """One image as some tower takes it; each kind has `size_px` and `tokens`."""
 
 

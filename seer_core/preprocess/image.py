@@ -40,12 +40,14 @@ class Tiling:
     """Any-resolution tiling: the tile side, the canvases an image may be laid on, the tokens per tile side.
 
     `max_tiles` bounds the tile map, in tiles' worth of tokens, before it is shrunk (LLaVA's `anyres_max_N`).
+    `pads_several` says that an image is not tiled but padded to a square where a prompt has more than one.
     """
 
     tile_px: int
     canvases_px: tuple[Size, ...]
     side_tokens: int
     max_tiles: int | None = None
+    pads_several: bool = False
 
 
 def decode_image(data: bytes, limits: ImageLimits) -> Image.Image:

@@ -1,6 +1,6 @@
 """The tiling rule in a LLaVA-like config.json, in the spellings that published checkpoints use.
 
-Knows the fields and no family: whether views are pooled is for the family to say.
+Knows the fields and no family: whether views are pooled, and several images padded, is for the family to say.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from seer_core.errors import ConfigError
 from seer_core.preprocess.image import Size, Tiling
 
 
-def read_tiling(fields: Mapping[str, Any], vision: Mapping[str, Any], *, pooled: bool) -> Tiling:
+def read_tiling(
+    fields: Mapping[str, Any], vision: Mapping[str, Any], *, pooled: bool, pads_several: bool = False
+) -> Tiling:
     """The tiling of a checkpoint's `fields` for the tower described by `vision`; `pooled` halves a tile's side.
 
     Raises `ConfigError` for an aspect rule or a list of canvases that is not understood.
@@ -26,6 +28,7 @@ def read_tiling(fields: Mapping[str, Any], vision: Mapping[str, Any], *, pooled:
         canvases_px=read_canvases(fields["image_grid_pinpoints"], side_px),
         side_tokens=-(-patches // 2) if pooled else patches,
         max_tiles=read_max_tiles(fields["image_aspect_ratio"]),
+        pads_several=pads_several,
     )
 
 

@@ -21,10 +21,10 @@ from seer_core.preprocess.image import ImageLimits, decode_image
 from seer_core.preprocess.patches import Patching, cut_patches, patched_size, read_patching
 from seer_core.prompt import ImagePatches
 from tests.golden.conftest import CASES, load_case, load_numbers
-from tests.golden.vision import assert_embeddings, bare_decoder, fill, prompt_of
+from tests.golden.vision import assert_embeddings, bare_decoder, fill, image_cases, prompt_of
 
 FAMILY = "dimple"
-NAMES = ("image_dream_nocache", "image_dream_cache", "image_dim_threshold")
+NAMES = image_cases(FAMILY)
 RECORDED = json.loads((CASES / FAMILY / "preprocess.json").read_text())
 
 PLACES = (

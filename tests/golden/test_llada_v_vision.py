@@ -19,10 +19,10 @@ from seer_core.preprocess.image import ImageLimits, Tiling, cut_views, decode_im
 from seer_core.preprocess.tiling import read_tiling
 from seer_core.prompt import ImageViews
 from tests.golden.conftest import CASES, load_case, load_numbers
-from tests.golden.vision import assert_embeddings, bare_decoder, fill, prompt_of
+from tests.golden.vision import assert_embeddings, bare_decoder, fill, image_cases, prompt_of
 
 FAMILY = "llada_v"
-NAMES = ("image_square", "image_wide")
+NAMES = image_cases(FAMILY)
 RECORDED = json.loads((CASES / FAMILY / "preprocess.json").read_text())
 PLACEHOLDER = -200
 

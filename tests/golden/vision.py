@@ -15,6 +15,12 @@ from torch import Tensor, nn
 from seer_core.config import DecoderConfig
 from seer_core.models.decoder import Decoder
 from seer_core.prompt import PreparedImage, Prompt
+from tests.golden.conftest import case_names, load_case
+
+
+def image_cases(family: str) -> list[str]:
+    """Names of the generation cases that have an image."""
+    return [name for name in case_names(family) if load_case(family, name)["image"] is not None]
 
 
 def bare_decoder(hidden_size: int, vocab_size: int) -> Decoder:
