@@ -179,6 +179,11 @@ def _view_pixels(view: Image.Image) -> NDArray[np.float32]:
 
 
 def _flatten(image: Image.Image) -> Image.Image:
+    """RGB of any mode; transparency is dropped, not blended, as the references do."""
+    if image.mode == "F":
+        raise BadImage("floating-point pixels have no agreed range", field="image")
     if image.mode.startswith("I"):  # "I;16" and its byte orders, and "I", in which Pillow opens deep PPM files
         image = Image.fromarray((np.asarray(image).clip(0, 0xFFFF) >> 8).astype(np.uint8))
+    if image.mode == "P":  # Pillow warns where it must drop the transparency of a palette on the way to RGB
+        image = image.convert("RGBA")
     return image.convert("RGB")
