@@ -132,6 +132,31 @@ def run_doctor(options: argparse.Namespace) -> None:
         print("\n".join(lines(report)))
 
 
+def run_models(options: argparse.Namespace) -> None:
+    """The families."""
+    from seer_core.tools.family_table import family_rows
+
+    rows = family_rows()
+    if options.json:
+        _print_json({"families": rows})
+        return
+    for row in rows:
+        loops = ", ".join(map(str, row["loops"]))  # type: ignore[call-overload]
+        print(f"{row['name']:13} {row['title']}; images: {row['images']}; loops: {loops}")
+
+
+def run_inspect(options: argparse.Namespace) -> None:
+    """A checkpoint folder."""
+    from seer_core.tools.describe import describe
+    from seer_core.tools.doctor import lines
+
+    report = describe(options.folder, options.family)
+    if options.json:
+        _print_json(report)
+    else:
+        print("\n".join(lines(report)))
+
+
 def _request(options: argparse.Namespace) -> GenerationRequest:
     images = () if options.image is None else (_read(options.image),)
     return GenerationRequest(

@@ -51,6 +51,11 @@ def parser() -> argparse.ArgumentParser:
     bench.add_argument("--count", type=_positive, default=16, metavar="N")
     bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
     _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run")
+    _command(subcommands, "models", commands.run_models, "list the model families", loads=False)
+    about = "say what a checkpoint is, what memory it takes and whether it fits here"
+    inspect = _command(subcommands, "inspect", commands.run_inspect, about, loads=False)
+    inspect.add_argument("folder", type=Path, metavar="DIR", help="checkpoint folder")
+    inspect.add_argument("--family", metavar="NAME", help="take it for one of this family, whatever it says")
     return top
 
 
@@ -60,12 +65,15 @@ def _command(
     run: Callable[[argparse.Namespace], None],
     summary: str,
     parents: Sequence[argparse.ArgumentParser] = (),
+    *,
+    loads: bool = True,
 ) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, parents=parents)
     command.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
-    command.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
-    command.add_argument("--dtype", choices=DTYPES, default="float32")
+    if loads:
+        command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
+        command.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
+        command.add_argument("--dtype", choices=DTYPES, default="float32")
     command.set_defaults(run=run)
     return command
 

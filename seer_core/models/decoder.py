@@ -1,4 +1,4 @@
-"""The bidirectional decoder of the LLaDA line, able to run any slice of its layers.
+"""The bidirectional decoder of the LLaDA and Dream lines, able to run any slice of its layers.
 
 Legend: B rows, S own positions, D hidden width, V vocabulary.
 It knows no family, no mask token and no schedule; weights come from `weights.py` under the names of this module.
@@ -77,13 +77,24 @@ class Decoder(nn.Module):
     ) -> Tensor:
         """Run `layers` (all by default) over `hidden` [B, S, D] at `positions` int64 [B, S].
 
-        `attend` is told the layer's absolute index. Returns the stream after the last layer run, [B, S, D].
+        With `rope_sections` positions may also be [3, B, S]: time, height and width of each. `attend` is told the
+        layer's absolute index. Returns the stream after the last layer run, [B, S, D].
         """
-        turn = rotation(positions, self.config.hidden_size // self.config.heads, self.config.rope_theta)
+        turn = self._turn(positions, hidden.dtype)
         for index in layers if layers is not None else range(self.config.layers):
             told = None if observe is None else partial(observe, index)
             hidden = self.blocks[index](hidden, turn, partial(attend, index), told)
         return hidden
+
+    def _turn(self, positions: Tensor, dtype: torch.dtype) -> Rotation:
+        config = self.config
+        return rotation(
+            positions,
+            config.hidden_size // config.heads,
+            config.rope_theta,
+            sections=config.rope_sections,
+            dtype=torch.float32 if config.rope_float32 else dtype,
+        )
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Final norm and head: [..., D] -> [..., V]."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from seer_core.errors import ContextLengthExceeded, InvalidRequest
 from seer_core.preprocess.image import ImageLimits, Tiling, cut_views, decode_image
-from seer_core.preprocess.template import HeaderTemplate, Part
+from seer_core.preprocess.template import ChatTemplate, Part
 from seer_core.preprocess.tokenizer import Tokenizer
 from seer_core.prompt import ImageViews, Prompt
 from seer_core.types import Message
@@ -17,19 +17,23 @@ from seer_core.types import Message
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptRules:
-    """What a checkpoint accepts: how many images, how many positions in all, and the id that stands for an image."""
+    """What a checkpoint accepts: how many images, how many positions in all, and the id that stands for an image.
+
+    `control_ids` are control tokens known by id, whatever the tokenizer calls them.
+    """
 
     placeholder_id: int
     max_positions: int
     min_images: int = 0
     max_images: int = 16
     limits: ImageLimits = field(default_factory=ImageLimits)
+    control_ids: Mapping[str, int] = field(default_factory=dict)
 
 
 class Processor:
     """Prepares prompts and decodes answers for one checkpoint."""
 
-    def __init__(self, tokenizer: Tokenizer, template: HeaderTemplate, tiling: Tiling, rules: PromptRules) -> None:
+    def __init__(self, tokenizer: Tokenizer, template: ChatTemplate, tiling: Tiling | None, rules: PromptRules) -> None:
         self.tokenizer = tokenizer
         self.template = template
         self.tiling = tiling
@@ -86,10 +90,15 @@ class Processor:
             raise InvalidRequest("a message holds half a character, a lone surrogate", field="messages") from error
 
     def _views(self, data: bytes) -> ImageViews:
+        if self.tiling is None:
+            raise InvalidRequest("this model takes no images", field="messages")
         return cut_views(decode_image(data, self.rules.limits), self.tiling)
 
     def ids(self, part: Part) -> list[int]:
         """Token ids of one part of a rendered conversation."""
         if part.kind == "image":
             return [self.rules.placeholder_id]
-        return [self.tokenizer.control(part.text)] if part.kind == "control" else self.tokenizer.encode(part.text)
+        if part.kind == "text":
+            return self.tokenizer.encode(part.text)
+        known = self.rules.control_ids.get(part.text)
+        return [self.tokenizer.control(part.text) if known is None else known]

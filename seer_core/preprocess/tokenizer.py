@@ -1,15 +1,15 @@
-"""Text to ids and back, over a checkpoint's tokenizer.json. Text never turns into a control token."""
+"""Text to ids and back, over a checkpoint's tokenizer. Text never turns into a control token."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tokenizers import AddedToken
 from tokenizers import Tokenizer as Backend
 
 from seer_core.errors import ConfigError
-
-FILE = "tokenizer.json"
+from seer_core.preprocess.tokenizer_file import read_backend
 
 
 class Tokenizer:
@@ -24,17 +24,17 @@ class Tokenizer:
 
     @classmethod
     def load(cls, folder: Path) -> Tokenizer:
-        """Read `tokenizer.json`; raises `ConfigError` where it is missing or malformed."""
-        path = folder / FILE
-        if not path.exists():
-            raise ConfigError(f"{path} is missing")
-        try:
-            return cls(Backend.from_file(str(path)))
-        except Exception as error:
-            raise ConfigError(f"{path} cannot be read: {error}") from error
+        """Read the tokenizer files of a folder; raises `ConfigError` where they are missing or malformed."""
+        return cls(read_backend(folder))
 
     def __len__(self) -> int:
         return int(self._backend.get_vocab_size(with_added_tokens=True))
+
+    def guard(self, *, names: Iterable[str] = (), ids: Iterable[int] = ()) -> None:
+        """Never read the tokens of these names and ids out of text, even where the file calls them ordinary ones."""
+        known = [self._backend.id_to_token(token) for token in ids]
+        found = [name for name in (*names, *known) if name and self._backend.token_to_id(name) is not None]
+        self._backend.add_special_tokens([AddedToken(name, special=True, normalized=False) for name in sorted(found)])
 
     def encode(self, text: str) -> list[int]:
         """Ids of `text` as plain text: nothing added, no control token recognised."""

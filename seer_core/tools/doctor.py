@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from importlib import metadata
-from pathlib import Path
 
 import torch
 
 from seer_core.embedded import CHECKPOINT
 from seer_core.errors import SeerError
 from seer_core.families.registry import inspect
+from seer_core.tools.memory import free_memory_gib
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "triton", "ray", "grpcio", "pydantic", "matplotlib")
 
@@ -26,7 +26,7 @@ def examine() -> Report:
         "python": platform.python_version(),
         "packages": versions,
         "cpu_cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "memory_gib": _memory_gib(),
+        "memory_gib": free_memory_gib(),
         "gpus": gpus,
         "embedded_model": _embedded(),
         "can": {
@@ -40,7 +40,8 @@ def examine() -> Report:
 
 def lines(report: Report) -> list[str]:
     """The report for people."""
-    return [f"{name.replace('_', ' '):15} {_shown(value)}" for name, value in report.items()]
+    width = max(map(len, report))
+    return [f"{name.replace('_', ' '):{width}} {_shown(value)}" for name, value in report.items()]
 
 
 def _embedded() -> str:
@@ -55,14 +56,6 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
-
-
-def _memory_gib() -> float | None:
-    path = Path("/proc/meminfo")
-    if not path.exists():
-        return None
-    fields = dict(line.split(":", 1) for line in path.read_text().splitlines())
-    return round(int(fields["MemAvailable"].split()[0]) / 2**20, 1)
 
 
 def _shown(value: object) -> str:

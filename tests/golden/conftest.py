@@ -14,6 +14,7 @@ import torch
 from safetensors.torch import load_file
 
 from tests.golden import weights
+from tests.golden.byte_tokenizer import write_tokenizer
 
 CASES = Path(os.environ.get("SEER_GOLDEN_DIR", Path(__file__).parent / "cases"))
 
@@ -35,13 +36,20 @@ def load_numbers(family: str, name: str) -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(scope="session")
-def golden_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """family -> folder of its tiny checkpoint, written once per session."""
+def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[str, Any]], Path]:
+    """A case's `weights` -> folder of the tiny checkpoint it was made with and a tokenizer, once per session."""
 
     @cache
-    def write(family: str) -> Path:
+    def write(family: str, seed: int, boost: tuple[tuple[str, float], ...]) -> Path:
         folder = tmp_path_factory.mktemp(family)
-        weights.write(family, str(folder))  # type: ignore[no-untyped-call]
+        weights.write(family, str(folder), seed, dict(boost))  # type: ignore[no-untyped-call]
+        write_tokenizer(family, folder)
         return folder
 
-    return write
+    return lambda recipe: write(recipe["family"], recipe["seed"], tuple(recipe["boost"].items()))
+
+
+@pytest.fixture(scope="session")
+def golden_checkpoint(checkpoint_of: Callable[[dict[str, Any]], Path]) -> Callable[[str], Path]:
+    """family -> folder of its tiny checkpoint with nothing boosted."""
+    return lambda family: checkpoint_of({"family": family, "seed": 0, "boost": {}})

@@ -39,6 +39,7 @@ def roles(golden_checkpoint: Callable[[str], Path]) -> TokenRoles:
 @pytest.fixture(scope="module")
 def encode(golden_checkpoint: Callable[[str], Path], model: VisionLanguageModel) -> Encode:
     info = inspect(golden_checkpoint(FAMILY))
+    assert info.family.tiling is not None
     tiling = info.family.tiling(info.fields, info.vision)
 
     @cache

@@ -82,6 +82,23 @@ def test_doctor_says_what_can_be_run(capsys: pytest.CaptureFixture[str]) -> None
     assert fields["can"]["generate"]
 
 
+def test_models_lists_every_family(capsys: pytest.CaptureFixture[str]) -> None:
+    status, fields, _ = run(capsys, "models")
+    assert status == 0
+    assert {row["name"] for row in fields["families"]} >= {"lavida_llada", "llada_v", "mmada", "dimple"}
+    assert main(["models"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(fields["families"])
+
+
+def test_inspect_says_what_a_folder_is(capsys: pytest.CaptureFixture[str]) -> None:
+    status, fields, _ = run(capsys, "inspect", str(CHECKPOINT))
+    assert status == 0
+    assert (fields["family"], fields["can_serve"]) == ("lavida_llada", True)
+    assert fields["weights_gib"]["float32"] > 0
+    assert main(["inspect", str(CHECKPOINT)]) == 0
+    assert "LaViDa (LLaDA)" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -92,6 +109,8 @@ def test_doctor_says_what_can_be_run(capsys: pytest.CaptureFixture[str]) -> None
         (["generate", *ASK, "--detector", "papper"], "did you mean 'paper'"),
         (["generate", *ASK, "--commit", "treshold"], "did you mean 'threshold'"),
         (["generate", *ASK, "--max-tokens", "100000"], "100000"),
+        (["inspect", str(CHECKPOINT), "--family", "llada-v"], "did you mean 'llada_v'"),
+        (["inspect", str(CHECKPOINT), "--family", "llada_v"], "it lacks model.layers.0"),
     ],
 )
 def test_what_is_wrong_is_named_on_standard_error_and_in_json(

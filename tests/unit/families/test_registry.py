@@ -13,7 +13,7 @@ from safetensors.torch import save_file
 
 from seer_core.embedded import CHECKPOINT
 from seer_core.errors import ConfigError, WeightsError
-from seer_core.families.registry import inspect
+from seer_core.families.registry import inspect, load_decoder, load_processor
 
 
 def folder_with(path: Path, config: object, names: list[str]) -> Path:
@@ -45,7 +45,7 @@ def test_a_config_that_is_no_json_is_named(tmp_path: Path) -> None:
 
 def test_a_tower_that_cannot_be_found_is_named(tmp_path: Path) -> None:
     config = {"architectures": ["LlavaLladaForMaskedDiffusion"], "mm_vision_tower": "acme/eye"}
-    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"])
+    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight", "model.mm_projector.0.weight"])
     with pytest.raises(ConfigError, match="acme/eye"):
         inspect(folder)
 
@@ -62,3 +62,36 @@ def test_a_process_that_only_prepares_prompts_loads_no_torch() -> None:
         "load_processor(CHECKPOINT); sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_checkpoint_may_say_which_family_and_which_prompt_form_it_is(tmp_path: Path) -> None:
+    config = {"architectures": ["Tuned"], "seer": {"family": "mmada", "template": "evaluation"}}
+    info = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
+    assert info.family.name == "mmada"
+    assert info.template == info.family.templates["evaluation"]
+
+
+def test_an_unknown_prompt_form_is_refused_with_those_there_are(tmp_path: Path) -> None:
+    config = {"architectures": ["MMadaModelLM"], "seer": {"template": "evil"}}
+    info = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
+    with pytest.raises(ConfigError, match="'evil'; known: evaluation"):
+        _ = info.template
+
+
+def test_a_missing_size_is_named(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, {"architectures": ["LLaDAModelLM"]}, ["model.transformer.blocks.0.ff_proj.weight"])
+    with pytest.raises(ConfigError, match=r"config\.json lacks 'd_model'"):
+        load_decoder(folder)
+
+
+def test_ids_come_from_the_config_where_it_has_them_else_from_the_family(tmp_path: Path) -> None:
+    config = {"architectures": ["LLaDAModelLM"], "mask_token_id": 7, "pad_token_id": None, "eos_token_id": 8}
+    roles = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"])).roles
+    assert (roles.mask_id, roles.fill_id) == (7, 8)
+    assert roles.end_ids == {8, 126348}
+
+
+def test_control_tokens_of_the_prompt_form_never_come_out_of_text() -> None:
+    processor = load_processor(CHECKPOINT)
+    for name in processor.template.controls:
+        assert processor.tokenizer.control(name) not in processor.tokenizer.encode(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from seer_core.errors import WeightsError
+from seer_core.models.tensor_file import read_header, read_tensor
 from seer_core.models.weights import fingerprint, load_into
 
 TABLE = ((r"in\.(weight|bias)", r"first.\1"), (r"out\.(weight|bias)", r"second.\1"))
@@ -95,3 +97,71 @@ def test_the_fingerprint_changes_with_one_weight(tmp_path: Path) -> None:
     changed["in.bias"][0] = 1
     assert fingerprint(saved(tmp_path, changed)) != before
     assert fingerprint(saved(tmp_path, tensors())) == before
+
+
+def test_a_file_cut_off_inside_its_header_is_named(tmp_path: Path) -> None:
+    path = saved(tmp_path, tensors()) / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(WeightsError, match=r"model\.safetensors cannot be read as safetensors: its header is cut off"):
+        load_into(Pair(), tmp_path, TABLE)
+
+
+def test_a_shard_that_lacks_what_the_index_promises_is_named_with_the_tensor(tmp_path: Path) -> None:
+    save_file({name: value for name, value in tensors().items() if name != "out.bias"}, tmp_path / "a.safetensors")
+    index = {"weight_map": dict.fromkeys(tensors(), "a.safetensors")}
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
+    with pytest.raises(WeightsError, match=r"a\.safetensors does not hold out\.bias"):
+        load_into(Pair(), tmp_path, TABLE)
+
+
+@pytest.mark.parametrize("shard", ["../outside.safetensors", "pytorch_model-00001.bin"])
+def test_an_index_may_only_name_safetensors_beside_it(tmp_path: Path, shard: str) -> None:
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"in.weight": shard}}))
+    with pytest.raises(WeightsError, match=re.escape(shard)):
+        load_into(Pair(), tmp_path, TABLE)
+
+
+@pytest.mark.parametrize(
+    "name", ["pytorch_model.bin", "model.pt", "model.pth", "model.ckpt", "pytorch_model.bin.index.json"]
+)
+def test_pickled_weights_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(WeightsError, match=f"pickled weights \\({re.escape(name)}\\).*convert them to safetensors"):
+        load_into(Pair(), tmp_path, TABLE)
+
+
+def test_nothing_is_read_before_everything_fits(tmp_path: Path) -> None:
+    pair = Pair()
+    before = {name: value.clone() for name, value in pair.state_dict().items()}
+    with pytest.raises(WeightsError):
+        load_into(pair, saved(tmp_path, {**tensors(), "out.bias": torch.ones(7)}), TABLE)
+    assert all(torch.equal(value, before[name]) for name, value in pair.state_dict().items())
+
+
+def test_tensors_arrive_in_the_dtype_that_is_asked_for(tmp_path: Path) -> None:
+    pair = Pair()
+    load_into(pair, saved(tmp_path, tensors()), TABLE, dtype=torch.bfloat16)
+    assert {value.dtype for value in pair.state_dict().values()} == {torch.bfloat16}
+    assert pair.first.weight.sum() == 6
+
+
+def test_spare_rows_are_left_behind_and_must_be_there(tmp_path: Path) -> None:
+    long = {**tensors(), "in.weight": torch.arange(12.0).reshape(4, 3), "in.bias": torch.arange(4.0)}
+    pair, spare = Pair(), {"first.weight": 2, "first.bias": 2}
+    load_into(pair, saved(tmp_path, long), TABLE, spare_rows=spare)
+    assert pair.first.weight.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert pair.first.bias.tolist() == [0, 1]
+    with pytest.raises(WeightsError, match=r"in\.bias .* has shape \[2\]; the model needs \[4\]"):
+        load_into(pair, saved(tmp_path, tensors()), TABLE, spare_rows=spare)
+
+
+def test_every_dtype_is_read_as_safetensors_reads_it(tmp_path: Path) -> None:
+    kinds = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8)
+    held = {str(kind): torch.arange(6).reshape(2, 3).to(kind) for kind in kinds}
+    held |= {"bool": torch.tensor([True, False]), "empty": torch.zeros(0, 3), "scalar": torch.tensor(2.0)}
+    path = saved(tmp_path, held) / "model.safetensors"
+    with path.open("rb") as file:
+        for name, stored in read_header(path).items():
+            tensor = read_tensor(file, stored)
+            assert tensor.dtype == held[name].dtype
+            assert torch.equal(tensor, held[name])

@@ -1,0 +1,80 @@
+"""What a checkpoint folder is, how much memory it takes and whether this machine can hold it. Reads no weight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from seer_core.config import DecoderConfig
+from seer_core.errors import SeerError
+from seer_core.families.registry import check_tensors, inspect
+from seer_core.models.weights import stored_tensors, tensor_files
+from seer_core.preprocess.tokenizer_file import read_backend
+from seer_core.tools.family_table import family_row
+from seer_core.tools.memory import free_by_device_gib
+
+ITEM_BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
+HEADROOM = 1.2
+"""Activations, prompts' keys and values and the libraries' own buffers, as a factor on the weights."""
+
+Report = dict[str, object]
+
+
+def describe(folder: Path, family: str | None = None) -> Report:
+    """The report of a folder; raises `ConfigError` or `WeightsError` where it is no checkpoint that can be loaded."""
+    info = inspect(folder, family)
+    check_tensors(info)
+    tensors = stored_tensors(folder)
+    parameters = sum(tensor.elements for tensor in tensors.values())
+    weights_gib = {dtype: round(parameters * size / 2**30, 2) for dtype, size in ITEM_BYTES.items()}
+    fits = fitting(weights_gib, free_by_device_gib())
+    tokenizer = _tokenizer(folder)
+    row = family_row(info.family)
+    return {
+        "folder": str(folder),
+        "family": info.family.name,
+        **{name: row[name] for name in ("title", "images", "loops", "prompt_cache", "logits_shifted", "templates")},
+        "decoder": _sizes(info.decoder),
+        "token_ids": {"mask": info.roles.mask_id, "fill": info.roles.fill_id, "ends": sorted(info.roles.end_ids)},
+        "parameters": parameters,
+        "stored_as": dict(Counter(tensor.dtype for tensor in tensors.values())),
+        "files": len(set(tensor_files(folder).values())),
+        "weights_gib": weights_gib,
+        "cache_mib_per_1000_tokens": {dtype: _cache_mib(info.decoder, size) for dtype, size in ITEM_BYTES.items()},
+        "tokenizer": tokenizer,
+        "profile": "beside the weights" if (folder / "profile.json").exists() else "uncalibrated: run seer calibrate",
+        "fits": fits,
+        "can_serve": any(fits.values()) and tokenizer == "found",
+    }
+
+
+def fitting(weights_gib: dict[str, float], free_gib: dict[str, float]) -> dict[str, list[str]]:
+    """Device -> the dtypes in which the weights, with headroom, fit into its free memory."""
+    return {
+        device: [dtype for dtype, size in weights_gib.items() if size * HEADROOM <= free]
+        for device, free in free_gib.items()
+    }
+
+
+def _sizes(config: DecoderConfig) -> Report:
+    return {
+        "layers": config.layers,
+        "hidden_size": config.hidden_size,
+        "heads": config.heads,
+        "kv_heads": config.kv_heads,
+        "vocabulary": config.vocab_size,
+        "max_positions": config.max_positions,
+    }
+
+
+def _cache_mib(config: DecoderConfig, item_bytes: int) -> float:
+    head_size = config.hidden_size // config.heads
+    return round(2 * config.layers * config.kv_heads * head_size * 1000 * item_bytes / 2**20, 2)
+
+
+def _tokenizer(folder: Path) -> str:
+    try:
+        read_backend(folder)
+    except SeerError as error:
+        return f"not usable: {error}"
+    return "found"

@@ -1,0 +1,26 @@
+"""Each family's loop as settings: defaults that contradict each other would denoise as no reference does."""
+
+from __future__ import annotations
+
+import pytest
+
+from seer_core.config import WHOLE_CANVAS, LoopFacts
+from seer_core.families.detection import FAMILIES
+from seer_core.families.family import Family
+
+LOOPS = [pytest.param(loop, id=f"{family.name}-{name}") for family in FAMILIES for name, loop in family.loops.items()]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_settings_do_not_contradict_each_other(loop: LoopFacts) -> None:
+    assert not (loop.prefix_lm and loop.cache_after_first_step)
+    assert not loop.first_token_from_prompt or (loop.prefix_lm and loop.shifted)
+    assert (loop.schedule == "even") == (loop.block_length < WHOLE_CANVAS)
+    assert (loop.schedule == "confident") == (loop.confidence_threshold is not None)
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_the_tokens_that_end_an_answer_are_not_the_mask_and_one_of_them_can_be_written(family: Family) -> None:
+    ends = {family.fill_id, family.turn_end_id}
+    assert family.mask_id not in ends
+    assert ends - family.loop.banned_ids
