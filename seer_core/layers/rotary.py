@@ -46,6 +46,6 @@ def rotate(x: Tensor, by: Rotation) -> Tensor:
     wide = x.to(by.cos.dtype)
     half = wide.shape[-1] // 2
     turned = wide * by.cos
-    turned[..., :half].addcmul_(wide[..., half:], by.sin[..., :half], value=-1)
-    turned[..., half:].addcmul_(wide[..., :half], by.sin[..., half:])
+    turned[..., :half].sub_(wide[..., half:] * by.sin[..., :half])
+    turned[..., half:].add_(wide[..., :half] * by.sin[..., half:])
     return turned.to(x.dtype)
