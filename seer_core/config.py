@@ -36,6 +36,10 @@ class DecoderConfig:
     rope_sections: tuple[int, ...] = ()
     rope_float32: bool = True
 
+    @property
+    def head_size(self) -> int:
+        return self.hidden_size // self.heads
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopFacts:

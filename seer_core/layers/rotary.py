@@ -44,6 +44,8 @@ def rotation(
 def rotate(x: Tensor, by: Rotation) -> Tensor:
     """Rotate queries or keys [B, H, S, d]; computed in the rotation's dtype, returned in the dtype of `x`."""
     wide = x.to(by.cos.dtype)
-    first, second = wide.chunk(2, dim=-1)
-    turned = torch.cat((-second, first), dim=-1)
-    return (wide * by.cos + turned * by.sin).to(x.dtype)
+    half = wide.shape[-1] // 2
+    turned = wide * by.cos
+    turned[..., :half].sub_(wide[..., half:] * by.sin[..., :half])
+    turned[..., half:].add_(wide[..., :half] * by.sin[..., half:])
+    return turned.to(x.dtype)

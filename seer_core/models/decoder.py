@@ -57,6 +57,10 @@ class Decoder(nn.Module):
         self.norm = RMSNorm(config.hidden_size, config.norm_eps)
         self.head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
 
+    @property
+    def device(self) -> torch.device:
+        return self.embedding.weight.device
+
     def embed(self, ids: Tensor) -> Tensor:
         """int64 [B, S] -> [B, S, D]."""
         out: Tensor = self.embedding(ids)

@@ -1,70 +1,65 @@
-"""A vision tower, a projector and the decoder put together the LLaVA way.
+"""A vision tower, a projector and the decoder put together the LLaVA way: tiles joined to a map, a newline a row.
 
-Legend: T views, n patches per tile side, m = ceil(n / 2) pooled, D decoder width, P prompt positions.
+Legend: T views, n patches per tile side, m tokens per tile side (n, or ceil(n / 2) pooled), D decoder width.
+Parameters: `tower`, `projector`, `newline` [D], `decoder`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import interpolate
 
 from seer_core.models.decoder import Decoder
+from seer_core.models.multimodal import MultimodalModel
 from seer_core.models.projector import MlpProjector
 from seer_core.models.vision.siglip import SiglipTower
-from seer_core.prompt import EncodedPrompt, ImageViews, Prompt
+from seer_core.prompt import ImageViews, PreparedImage
 
 
-class VisionLanguageModel(nn.Module):
-    """Encodes prompts with images; the decoder takes it from there."""
+class VisionLanguageModel(MultimodalModel):
+    """LaViDa with `pooled` views, LLaDA-V without."""
 
-    def __init__(self, decoder: Decoder, tower: SiglipTower, placeholder_id: int) -> None:
-        super().__init__()
-        self.decoder = decoder
+    def __init__(self, decoder: Decoder, tower: SiglipTower, placeholder_id: int, *, pooled: bool = True) -> None:
+        super().__init__(decoder, placeholder_id)
         self.tower = tower
         self.projector = MlpProjector(tower.hidden_size, decoder.config.hidden_size)
         self.newline = nn.Parameter(torch.zeros(decoder.config.hidden_size))
-        self.placeholder_id = placeholder_id
+        self.pooled = pooled
 
-    @property
-    def device(self) -> torch.device:
-        return self.newline.device
-
-    @torch.inference_mode()
-    def encode(self, prompt: Prompt) -> EncodedPrompt:
-        """Embeddings [P, D] of the prompt, every placeholder replaced by its image's tokens."""
-        images = self.encode_views([self._pixels(image) for image in prompt.images])
-        merged = [self.merge(views, image) for views, image in zip(images, prompt.images, strict=True)]
-        return EncodedPrompt(embeddings=self.splice(torch.from_numpy(prompt.ids).to(self.device), merged))
+    def image_tokens(self, images: Sequence[PreparedImage]) -> list[Tensor]:
+        """[image.tokens, D] of each image cut into views."""
+        cut = [image for image in images if isinstance(image, ImageViews)]
+        encoded = self.encode_views([self._pixels(image) for image in cut])
+        return [self.merge(views, image) for views, image in zip(encoded, cut, strict=True)]
 
     def encode_views(self, images: list[Tensor]) -> list[Tensor]:
-        """Pixels [T, C, S, S] per image -> pooled features [T, m, m, D] per image, in one pass of the tower."""
+        """Pixels [T, C, S, S] per image -> features [T, m, m, D] per image, in one pass of the tower."""
         if not images:
             return []
         features = self.projector(self.tower(torch.cat(images)))  # [sum T, n * n, D]
-        pooled = pool_half(features.unflatten(1, (self.tower.patches_per_side,) * 2))
-        return list(pooled.split([len(image) for image in images]))
+        grid = features.unflatten(1, (self.tower.patches_per_side,) * 2)
+        return list((pool_half(grid) if self.pooled else grid).split([len(image) for image in images]))
 
     def merge(self, views: Tensor, image: ImageViews) -> Tensor:
-        """[T, m, m, D] -> [image.tokens, D]: the base view, then the unpadded tile map, a newline after each row."""
+        """[T, m, m, D] -> [image.tokens, D]: the base view, then the tile map, a newline after each of its rows.
+
+        The base view alone is followed by one newline.
+        """
         base, tiles = views[0].flatten(0, 1), views[1:]
-        return torch.cat((base, self._rows(join_tiles(tiles, image.grid), image.margin)))
+        if not len(tiles):
+            return torch.cat((base, self.newline[None]))
+        return torch.cat((base, self._rows(join_tiles(tiles, image.grid), image)))
 
-    def splice(self, ids: Tensor, images: list[Tensor]) -> Tensor:
-        """Token ids int64 [n] and image tokens [*, D] -> [P, D]."""
-        places = (ids == self.placeholder_id).nonzero().flatten().tolist()
-        text = self.decoder.embed(ids.clamp_min(0)[None])[0]
-        parts: list[Tensor] = []
-        start = 0
-        for place, image in zip(places, images, strict=True):
-            parts += [text[start:place], image]
-            start = place + 1
-        return torch.cat((*parts, text[start:]))
-
-    def _rows(self, grid_map: Tensor, margin: tuple[int, int]) -> Tensor:
-        left, top = margin
+    def _rows(self, grid_map: Tensor, image: ImageViews) -> Tensor:
+        left, top = image.margin
         height, width = grid_map.shape[:2]
         kept = grid_map[top : height - top, left : width - left]  # [rows, columns, D]
+        columns, rows = image.map_size
+        if kept.shape[:2] != (rows, columns):
+            kept = resize_map(kept, (rows, columns))
         newline = self.newline.expand(len(kept), 1, -1)
         return torch.cat((kept, newline), dim=1).flatten(0, 1)
 
@@ -76,8 +71,12 @@ class VisionLanguageModel(nn.Module):
 def pool_half(features: Tensor) -> Tensor:
     """Bilinear pooling [T, n, n, D] -> [T, m, m, D], m = ceil(n / 2), as LaViDa pools every view."""
     side = -(-features.shape[1] // 2)
-    pooled = interpolate(features.permute(0, 3, 1, 2), size=(side, side), mode="bilinear")
-    return pooled.permute(0, 2, 3, 1)
+    return _resampled(features, (side, side))
+
+
+def resize_map(features: Tensor, size: tuple[int, int]) -> Tensor:
+    """Bilinear [h, w, D] -> [rows, columns, D] for `size` (rows, columns), as `anyres_max` shrinks a map."""
+    return _resampled(features[None], size)[0]
 
 
 def join_tiles(tiles: Tensor, grid: tuple[int, int]) -> Tensor:
@@ -86,3 +85,7 @@ def join_tiles(tiles: Tensor, grid: tuple[int, int]) -> Tensor:
     side = tiles.shape[1]
     joined: Tensor = tiles.unflatten(0, (rows, columns)).transpose(1, 2).reshape(rows * side, columns * side, -1)
     return joined
+
+
+def _resampled(features: Tensor, size: tuple[int, int]) -> Tensor:
+    return interpolate(features.permute(0, 3, 1, 2), size=size, mode="bilinear").permute(0, 2, 3, 1)

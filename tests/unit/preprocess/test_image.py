@@ -11,7 +11,15 @@ import pytest
 from PIL import Image
 
 from seer_core.errors import BadImage, ImageTooLarge
-from seer_core.preprocess.image import ImageLimits, Tiling, best_canvas, cut_views, decode_image
+from seer_core.preprocess.image import (
+    MAX_SQUARE_PX,
+    ImageLimits,
+    Tiling,
+    best_canvas,
+    cut_views,
+    decode_image,
+    square_view,
+)
 
 TILING = Tiling(tile_px=48, canvases_px=((48, 96), (96, 48), (96, 96)), side_tokens=4)
 LIMITS = ImageLimits()
@@ -42,6 +50,40 @@ def test_sixteen_bits_keep_their_brightness() -> None:
     assert decode_image(encoded(grey), LIMITS).getpixel((0, 0)) == (128, 128, 128)
 
 
+@pytest.mark.parametrize(("colours", "grey"), [(0, True), (2, False), (4, True), (6, False)])
+def test_deep_pngs_of_every_kind_keep_their_brightness(colours: int, grey: bool) -> None:
+    samples = {0: (0x8000,), 2: (0x8000, 0x4000, 0xFFFF), 4: (0x8000, 0x1000), 6: (0x8000, 0x4000, 0xFFFF, 0x1000)}
+    row = b"\0" + struct.pack(f">{len(samples[colours])}H", *samples[colours])
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", 1, 1, 16, colours, 0, 0, 0)),
+        (b"IDAT", zlib.compress(row)),
+        (b"IEND", b""),
+    )
+    body = b"".join(struct.pack(">I", len(d)) + t + d + struct.pack(">I", zlib.crc32(t + d)) for t, d in chunks)
+    image = decode_image(b"\x89PNG\r\n\x1a\n" + body, LIMITS)
+    assert image.getpixel((0, 0)) == ((128, 128, 128) if grey else (128, 64, 255))
+
+
+@pytest.mark.parametrize("transparency", [1, bytes((0, 128))])
+def test_a_palette_with_transparency_keeps_its_colours(transparency: int | bytes) -> None:
+    image = Image.new("P", (4, 4), 1)
+    image.putpalette([0, 0, 0, 255, 0, 0])
+    data = io.BytesIO()
+    image.save(data, "PNG", transparency=transparency)
+    assert decode_image(data.getvalue(), LIMITS).getpixel((0, 0)) == (255, 0, 0)
+
+
+def test_floating_point_pixels_are_refused() -> None:
+    with pytest.raises(BadImage, match="no agreed range"):
+        decode_image(encoded(Image.new("F", (4, 4), 0.5), "TIFF"), LIMITS)
+
+
+def test_a_deep_ppm_keeps_its_brightness() -> None:
+    data = b"P5 2 1 65535 " + bytes((0x80, 0x00, 0xFF, 0xFF))
+    image = decode_image(data, LIMITS)
+    assert [image.getpixel((x, 0)) for x in range(2)] == [(128, 128, 128), (255, 255, 255)]
+
+
 def test_a_picture_taken_sideways_is_turned_upright() -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -67,10 +109,11 @@ def test_whatever_a_reader_stumbles_over_is_a_bad_image(monkeypatch: pytest.Monk
         decode_image(data, LIMITS)
 
 
-def test_the_first_frame_of_an_animation_is_taken() -> None:
+@pytest.mark.parametrize("form", ["GIF", "PNG", "WEBP", "TIFF"])
+def test_the_first_frame_of_an_animation_is_taken(form: str) -> None:
     frames = [Image.new("RGB", (8, 8), colour) for colour in ("red", "blue")]
     data = io.BytesIO()
-    frames[0].save(data, "GIF", save_all=True, append_images=frames[1:])
+    frames[0].save(data, form, save_all=True, append_images=frames[1:])
     red, _, blue = decode_image(data.getvalue(), LIMITS).getpixel((0, 0))  # type: ignore[misc]
     assert red > blue
 
@@ -101,6 +144,30 @@ def test_views_are_the_whole_image_and_then_the_tiles_by_rows() -> None:
     assert views.pixels.shape == (5, 3, 48, 48)
     assert [float(view.mean()) for view in views.pixels[1:]] == [-1.0, 1.0, -1.0, -1.0]
     assert views.tokens == 16 + 8 * (8 + 1)
+
+
+def test_a_tile_map_beyond_the_bound_is_counted_shrunk() -> None:
+    bounded = Tiling(tile_px=48, canvases_px=((96, 96),), side_tokens=4, max_tiles=1)
+    views = cut_views(Image.new("RGB", (96, 96)), bounded)
+    assert (views.grid, views.map_size, views.tokens) == ((2, 2), (4, 4), 16 + 4 * (4 + 1))
+
+
+def test_a_tile_map_a_little_beyond_the_bound_is_let_through() -> None:
+    bounded = Tiling(tile_px=48, canvases_px=((96, 96),), side_tokens=4, max_tiles=4)
+    assert cut_views(Image.new("RGB", (96, 96)), bounded).map_size == (8, 8)
+
+
+def test_one_of_several_images_is_padded_to_a_grey_square_and_not_tiled() -> None:
+    view = square_view(Image.new("RGB", (96, 48), "white"), TILING)
+    assert view.pixels.shape == (1, 3, 48, 48)
+    assert view.pixels[0, 0, 24, 24] == 1.0
+    assert abs(view.pixels[0, 0, 0, 0]) < 0.01
+    assert (view.size_px, view.tokens) == ((96, 48), 16 + 1)
+
+
+def test_a_ribbon_is_padded_to_a_square_of_bounded_size() -> None:
+    view = square_view(Image.new("RGB", (MAX_SQUARE_PX * 50, 1), "white"), TILING)
+    assert (view.pixels.shape, view.size_px) == ((1, 3, 48, 48), (MAX_SQUARE_PX * 50, 1))
 
 
 def test_padding_is_black_and_is_not_counted() -> None:
