@@ -1,6 +1,7 @@
 """LaViDa over LLaDA and over Dream: SigLIP views pooled 2x2, LLaVA any-resolution tiles, prefix-LM cache.
 
-Source of the facts: repository jacklishufan/LaViDa (commit 284ef5c).
+Source of the facts: repository jacklishufan/LaViDa (commit 284ef5c). Published folders may name the language model's
+class in place of LaViDa's own; the projector among the tensors tells them from the text checkpoints.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ LAVIDA_LLADA = Family(
     name="lavida_llada",
     title="LaViDa (LLaDA)",
     present=(LLADA_MARK, PROJECTOR_MARK),
-    architectures=("LlavaLladaForMaskedDiffusion",),
+    architectures=("LlavaLladaForMaskedDiffusion", "LLaDAModelLM"),
     names=(*LLADA_NAMES, *LLAVA_NAMES),
     template=dataclasses.replace(HEADERS, default_system=SYSTEM),
     mask_id=126336,
@@ -44,7 +45,7 @@ LAVIDA_DREAM = Family(
     name="lavida_dream",
     title="LaViDa (Dream)",
     present=(HF_MARK, HF_BIAS_MARK, PROJECTOR_MARK),
-    architectures=("LlavaDreamForMaskedDiffusion",),
+    architectures=("LlavaDreamForMaskedDiffusion", "DreamModel"),
     names=(*HF_NAMES, *LLAVA_NAMES),
     template=dataclasses.replace(CHATML, default_system=SYSTEM, image_break="\n"),
     mask_id=151666,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from PIL import Image
 
 from seer_core.errors import ContextLengthExceeded, InvalidRequest
 from seer_core.preprocess.image import ImageLimits, Tiling, cut_views, decode_image
@@ -50,7 +51,8 @@ class Processor:
             text = f"max_tokens is {canvas_tokens}; the model has room for {self.rules.max_positions} with the prompt"
             raise ContextLengthExceeded(text, field="max_tokens")
         self._check_text([message.text.strip() for message in messages], canvas_tokens)
-        images = tuple(self._views(data) for message in messages for data in message.images)
+        files = [data for message in messages for data in message.images]
+        images = tuple(self.views(decode_image(data, self.rules.limits)) for data in files)
         ids = [token for part in self.template.parts(messages) for token in self.ids(part)]
         length = len(ids) + sum(image.tokens - 1 for image in images)
         room = self.rules.max_positions
@@ -89,10 +91,11 @@ class Processor:
         except UnicodeEncodeError as error:
             raise InvalidRequest("a message holds half a character, a lone surrogate", field="messages") from error
 
-    def _views(self, data: bytes) -> ImageViews:
+    def views(self, image: Image.Image) -> ImageViews:
+        """The tower's views of a decoded image; raises `InvalidRequest` where the model takes none."""
         if self.tiling is None:
             raise InvalidRequest("this model takes no images", field="messages")
-        return cut_views(decode_image(data, self.rules.limits), self.tiling)
+        return cut_views(image, self.tiling)
 
     def ids(self, part: Part) -> list[int]:
         """Token ids of one part of a rendered conversation."""

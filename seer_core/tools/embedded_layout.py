@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from seer_core.embedded.vocabulary import SYSTEM, build_tokenizer
+from seer_core.families.lavida import LAVIDA_LLADA
 
 TOWER = {
     "hidden_size": 96,
@@ -36,7 +37,7 @@ def write_skeleton(folder: Path) -> None:
     (folder / "siglip-tiny" / "config.json").write_text(json.dumps(tower, indent=2) + "\n")
     config = skeleton_config(tokenizer.get_vocab())
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    empty = {"model.transformer.blocks.0.ff_proj.weight": torch.zeros(1)}
+    empty = {name: torch.zeros(1) for name in LAVIDA_LLADA.present}
     save_file(empty, folder / "model.safetensors", metadata={"format": "pt"})
 
 

@@ -74,8 +74,15 @@ def test_a_checkpoint_may_say_which_family_and_which_prompt_form_it_is(tmp_path:
 def test_an_unknown_prompt_form_is_refused_with_those_there_are(tmp_path: Path) -> None:
     config = {"architectures": ["MMadaModelLM"], "seer": {"template": "evil"}}
     info = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
-    with pytest.raises(ConfigError, match="'evil'; known: evaluation"):
+    with pytest.raises(ConfigError, match="no template 'evil'; known: default, evaluation"):
         _ = info.template
+
+
+def test_a_checkpoint_may_name_another_of_its_familys_loops(tmp_path: Path) -> None:
+    config = {"architectures": ["MMadaModelLM"], "seer": {"loop": "fast"}}
+    info = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
+    assert info.loop.stop == "block_end"
+    assert info.family.loop.stop == "none"
 
 
 def test_a_missing_size_is_named(tmp_path: Path) -> None:

@@ -145,6 +145,11 @@ def test_tensors_arrive_in_the_dtype_that_is_asked_for(tmp_path: Path) -> None:
     assert pair.first.weight.sum() == 6
 
 
+def test_no_progress_shows_where_nobody_looks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    load_into(Pair(), saved(tmp_path, tensors()), TABLE)
+    assert capsys.readouterr().err == ""
+
+
 def test_spare_rows_are_left_behind_and_must_be_there(tmp_path: Path) -> None:
     long = {**tensors(), "in.weight": torch.arange(12.0).reshape(4, 3), "in.bias": torch.arange(4.0)}
     pair, spare = Pair(), {"first.weight": 2, "first.bias": 2}
