@@ -1,4 +1,6 @@
-"""The command line: `seer generate`, `probe`, `evaluate`, `calibrate`, `bench`, `models`, `inspect` and more.
+"""The command line: `seer COMMAND`.
+
+generate, probe, evaluate, calibrate, train-embedded, bench, doctor, models, inspect.
 
 Every command prints for people, or with `--json` one JSON object as its last line. Errors go to standard error, name
 what is wrong and end with status 2.
