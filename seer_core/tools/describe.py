@@ -7,7 +7,8 @@ from pathlib import Path
 
 from seer_core.config import DecoderConfig
 from seer_core.errors import SeerError
-from seer_core.families.registry import check_tensors, inspect
+from seer_core.families.network import check_tensors
+from seer_core.families.registry import inspect
 from seer_core.models.weights import stored_tensors, tensor_files
 from seer_core.preprocess.tokenizer_file import read_backend
 from seer_core.tools.family_table import family_row
