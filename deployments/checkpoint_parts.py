@@ -34,7 +34,7 @@ class CheckpointParts:
 
         info = inspect(self.folder)
         model = load_model(self.folder, device=self.device, dtype=self._torch_dtype())
-        return Probe(model, info.roles, find_profile(info), prefix_lm=info.family.prefix_lm)
+        return Probe(model, info.roles, find_profile(info), prefix_lm=info.loop.prefix_lm)
 
     def engine(self, max_rows: int) -> StepEngine:
         from seer_core.engine.config import EngineConfig
@@ -44,10 +44,10 @@ class CheckpointParts:
 
         info = inspect(self.folder)
         decoder = load_decoder(self.folder, device=self.device, dtype=self._torch_dtype())
-        config = EngineConfig(max_rows=max_rows, block_length=info.family.block_length)
+        config = EngineConfig(max_rows=max_rows)
         decode = load_processor(self.folder).decode
         graphs = graphs_for(decoder.device)
-        engine = Engine(decoder, info.roles, decode, config, prefix_lm=info.family.prefix_lm, graphs=graphs)
+        engine = Engine(decoder, info.roles, decode, config, loop=info.loop, graphs=graphs)
         engine.prepare()  # a replica is not ready before
         return engine
 

@@ -31,11 +31,11 @@ class SeerOptions(Strict):
     truncate: bool = True
     steps_per_token: float = Field(default=1.0, gt=0, le=1)
     block_length: int | None = Field(default=None, ge=1)
-    remasking: Literal["low_confidence", "entropy", "margin", "random"] = "low_confidence"
-    schedule: Literal["even", "shift", "cosine"] = "even"
+    remasking: Literal["low_confidence", "entropy", "margin", "random", "leftmost"] | None = None
+    schedule: Literal["even", "shift", "cosine", "timesteps", "share"] | None = None
     schedule_shift: float = Field(default=DEFAULTS.decoding.schedule_shift, gt=0, le=1e6)
-    commit: Literal["schedule", "threshold", "factor"] = "schedule"
-    commit_threshold: float = Field(default=DEFAULTS.decoding.commit_threshold, allow_inf_nan=False)
+    commit: Literal["schedule", "threshold", "factor", "confident"] | None = None
+    commit_threshold: float | None = Field(default=None, allow_inf_nan=False)
     commit_factor: float = Field(default=DEFAULTS.decoding.commit_factor, gt=0, allow_inf_nan=False)
     cache: Literal["exact", "fastdllm_prefix", "fastdllm_dual"] = "exact"
     guidance_scale: float = Field(default=DEFAULTS.decoding.guidance_scale, ge=0, le=100)

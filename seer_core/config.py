@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-LoopSchedule = Literal["even", "timesteps", "confident"]
-StopRule = Literal["none", "scan", "block_end", "filled"]
-ConfidenceSpan = Literal["sequence", "masks"]
+StopRule = Literal["none", "scan", "block_end"]
 
 WHOLE_CANVAS = 2**20
 """A block length no canvas reaches: the canvas is one block."""
@@ -58,24 +56,18 @@ class LoopFacts:
     - `guidance`: the reference knows classifier-free guidance: a second row whose prompt is all masks, and
       `u + (scale + 1) * (c - u)`.
 
-    What a step commits:
+    What a step commits, where the request does not say otherwise:
 
-    - `block_length`: the default block, filled from left to right; `WHOLE_CANVAS` where the reference has no blocks.
-    - `schedule`: `even` splits a block's masks over its steps; `timesteps` commits `int(masks * (1 - s / t))` of the
-      masks still there, in float32, on a line from 1 to `timestep_eps`, so some steps commit nothing and the last one
-      all; `confident` commits whatever is surer than `confidence_threshold`, or at least one by the timesteps where
-      nothing is, with the share still masked for t.
-    - `remasking`: the default rule that ranks proposals.
+    - `block_length`: the block, filled from left to right; `WHOLE_CANVAS` where the reference has no blocks.
+    - `schedule`, `commit`, `commit_threshold`, `remasking`: names in the engine's tables.
     - `banned_ids`: never proposed, and left out of the confidence.
-    - `vocab_filter_first`: the confidence comes after temperature and top-p (else from the raw logits).
-    - `confidence_float64`: the softmax behind the confidence is float64 (else it has the logits' dtype).
-    - `confidence_span`: what top-k ranks, which decides ties: every position in the forward (`sequence`), those that
-      hold no mask at minus infinity, or the masked positions alone (`masks`).
-    - `pools_rows`: the reference ranks the masks of all its rows together, so its rows depend on each other.
 
-    When a row ends before its steps are used up (`stop`): never (`none`); once no mask is left (`filled`); once no mask
-    is left before the earliest stop text, behind which nothing more is committed (`scan`); or after a block whose last
-    token is the turn end (`block_end`).
+    When a canvas is complete (`stop`): once nothing is masked (`none`); once nothing is masked before the first end
+    token, behind which nothing more is committed (`scan`); or after a block whose last token ends the answer
+    (`block_end`).
+
+    Left out, because nothing here depends on other rows or on the length of a vector: references that rank the masks of
+    all their rows together, and the order in which `topk` takes equal confidences.
     """
 
     prefix_lm: bool = False
@@ -84,13 +76,9 @@ class LoopFacts:
     first_token_from_prompt: bool = False
     guidance: bool = False
     block_length: int = 128
-    schedule: LoopSchedule = "even"
-    timestep_eps: float = 1e-3
-    confidence_threshold: float | None = None
+    schedule: str = "even"
+    commit: str = "schedule"
+    commit_threshold: float = 0.9
     remasking: str = "low_confidence"
     banned_ids: frozenset[int] = frozenset()
-    vocab_filter_first: bool = False
-    confidence_float64: bool = True
-    confidence_span: ConfidenceSpan = "sequence"
-    pools_rows: bool = False
     stop: StopRule = "none"

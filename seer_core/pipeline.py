@@ -56,15 +56,14 @@ class Pipeline:
         info = inspect(folder)
         processor = load_processor(folder)
         model = load_model(folder, device=device, dtype=dtype)
-        prefix_lm = info.family.prefix_lm
-        config = EngineConfig(max_rows=max_rows, block_length=info.family.block_length)
+        config = EngineConfig(max_rows=max_rows)
         graphs = graphs_for(model.decoder.device)
-        engine = Engine(model.decoder, info.roles, processor.decode, config, prefix_lm=prefix_lm, graphs=graphs)
+        engine = Engine(model.decoder, info.roles, processor.decode, config, loop=info.loop, graphs=graphs)
         engine.prepare()
         return cls(
             info=info,
             processor=processor,
-            probe=Probe(model, info.roles, profile or find_profile(info), prefix_lm=prefix_lm),
+            probe=Probe(model, info.roles, profile or find_profile(info), prefix_lm=info.loop.prefix_lm),
             engine=engine,
         )
 

@@ -38,25 +38,28 @@ class Sampling:
 class Decoding:
     """How the canvas is denoised.
 
-    `detector` None means the profile's default. `block_length` None means the family's default.
-    `steps_per_token` is T/N: 1.0 commits one token a step, 0.5 two. `commit` says whether a step commits just those
-    ("schedule"), or also every token at least `commit_threshold` sure ("threshold") or the run of n that keeps
-    (n + 1) * (1 - confidence) below `commit_factor` ("factor"); T is then an upper bound. `cache` "exact" computes
-    whatever may have changed; "fastdllm_prefix" and "fastdllm_dual" are approximations that compute less (see
-    `engine/cache.py`). A `guidance_scale` above 0 runs the row a second time without its prompt and pushes its logits
-    that much further away from what it finds there. `early_exit` ends a row once its answer is complete, although fill
-    behind the end token is still masked; the answer is the same either way.
+    `detector` None means the profile's default. Whatever else is None is the family's default: `block_length`, the rule
+    that ranks proposals (`remasking`), the `schedule` of what a step has due, and `commit`, which says whether a step
+    commits just that ("schedule"), or also every token at least `commit_threshold` sure ("threshold"), or the run of n
+    that keeps (n + 1) * (1 - confidence) below `commit_factor` ("factor"), or only the tokens surer than
+    `commit_threshold` where there are any ("confident").
+
+    `steps_per_token` is T/N: 1.0 makes one step a token, 0.5 one for two; rules that commit more make T a bound.
+    `cache` "exact" computes whatever may have changed; "fastdllm_prefix" and "fastdllm_dual" are approximations that
+    compute less (see `engine/cache.py`). A `guidance_scale` above 0 runs the row a second time without its prompt and
+    pushes its logits that much further away from what it finds there. `early_exit` ends a row once its answer is
+    complete, although fill behind the end token is still masked; the answer is the same either way.
     """
 
     detector: str | None = None
     truncate: bool = True
     steps_per_token: float = 1.0
     block_length: int | None = None
-    remasking: str = "low_confidence"
-    schedule: str = "even"
+    remasking: str | None = None
+    schedule: str | None = None
     schedule_shift: float = 3.0
-    commit: str = "schedule"
-    commit_threshold: float = 0.9
+    commit: str | None = None
+    commit_threshold: float | None = None
     commit_factor: float = 1.0
     cache: str = "exact"
     guidance_scale: float = 0.0
@@ -160,9 +163,10 @@ class TokenRoles:
     """The ids that steer generation, read from the checkpoint.
 
     `mask_id` stands for a hole and never appears in an output; `fill_id` pads behind the answer; `end_ids` all end an
-    answer (turn end and fill).
+    answer (turn end and fill). `banned_ids` are never proposed, as if the model gave them no probability.
     """
 
     mask_id: int
     fill_id: int
     end_ids: frozenset[int]
+    banned_ids: frozenset[int] = frozenset()

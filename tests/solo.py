@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
+from seer_core.config import LoopFacts
 from seer_core.engine.batch import Batch
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.denoiser import denoise
@@ -19,6 +20,8 @@ from seer_core.engine.transcript import Decode
 from seer_core.models.decoder import Decoder
 from seer_core.types import TokenRoles
 
+PREFIX_LM = LoopFacts(prefix_lm=True)
+
 
 class Stage:
     """What an engine is made of, without its loop."""
@@ -29,7 +32,7 @@ class Stage:
         roles: TokenRoles,
         decode: Decode,
         *,
-        prefix_lm: bool = True,
+        loop: LoopFacts = PREFIX_LM,
         config: EngineConfig | None = None,
         places: int = 4096,
     ) -> None:
@@ -38,7 +41,7 @@ class Stage:
         self.pool = KeyPool(decoder.config, places, decoder.embedding.weight)
         self.forward: Forward = forward_over(decoder, self.pool, None, graph_bytes=0)
         planner = Planner(config, Footprint.of(decoder.config, 4))
-        self.intake = Intake(self.forward, planner, roles, decode, config, prefix_lm=prefix_lm)
+        self.intake = Intake(self.forward, planner, roles, decode, config, loop)
 
     def start(self, row: Row) -> ActiveRow:
         active = self.intake.start(row)

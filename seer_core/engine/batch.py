@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from seer_core.config import DecoderConfig
 from seer_core.engine.control import ControlRecord, Progress
 from seer_core.engine.forward import StepInputs
 from seer_core.engine.plan import ShapeKey
@@ -50,6 +51,7 @@ class Batch:
         self._starts = self._query_starts(padded=padded)
         self._compact = compact_for(device)
         self._table = self._tensor(self._slots())
+        self._banned = self._tensor(sorted(roles.banned_ids)) if roles.banned_ids else None
         self._ends = self._tensor(sorted(roles.end_ids))
         self._canvases = self._tensor(_rectangle([row.canvas.tokens for row in rows], roles.mask_id))  # [B, W]
         self._packed = self._empty()
@@ -73,18 +75,17 @@ class Batch:
         if self._prompts is not None:
             hidden = hidden.index_copy(0, *self._prompts)
         packed = self._packed
-        return StepInputs(
-            hidden, packed.positions, packed.places, packed.query_starts, packed.key_starts, packed.key_lengths
-        )
+        positions = self._positions(decoder.config)
+        return StepInputs(hidden, positions, packed.places, packed.query_starts, packed.key_starts, packed.key_lengths)
 
     def logits(self, decoder: Decoder, hidden: Tensor) -> Tensor:
         """[T, D] -> [M, V]: for the holes of every row's current block, row after row."""
         per_stream = [self._holes(n) for n in range(len(self._streams))]
         logits = decoder.logits(hidden.index_select(0, self._tensor([at for holes in per_stream for at in holes])))
-        if len(self._streams) == len(self.rows):
-            return logits
-        parts = iter(torch.split(logits, [len(holes) for holes in per_stream]))
-        return torch.cat([row.guided([next(parts) for _ in row.streams]) for row in self.rows])
+        if len(self._streams) > len(self.rows):
+            parts = iter(torch.split(logits, [len(holes) for holes in per_stream]))
+            logits = torch.cat([row.guided([next(parts) for _ in row.streams]) for row in self.rows])
+        return logits if self._banned is None else logits.index_fill_(-1, self._banned, -torch.inf)
 
     def commit(self, written: Sequence[Written]) -> None:
         """Take over what each row wrote, and make the pack of the next step."""
@@ -129,7 +130,7 @@ class Batch:
                 length=len(self.rows[n].canvas),
                 key_start=stream.extent.start,
                 query_start=start,
-                shift=0,
+                shift=self.rows[n].row.prompt.next_position - self.rows[n].prompt_tokens,
             )
             for (n, stream), span, start in zip(self._streams, self._spans, self._starts, strict=False)
         ]
@@ -146,9 +147,20 @@ class Batch:
             embeddings.append(stream.embeddings[span.start : span.start + count])
         return (self._tensor(at), torch.cat(embeddings)) if at else None
 
+    def _positions(self, config: DecoderConfig) -> Tensor:
+        """Rotary positions [T]; [3, T] where the decoder has three axes, which part only inside a prompt."""
+        if not config.rope_sections:
+            return self._packed.positions
+        positions = self._packed.positions.repeat(3, 1)
+        for (n, _), span, start in zip(self._streams, self._spans, self._starts, strict=False):
+            own, count = self.rows[n].row.prompt.positions, max(0, self.rows[n].prompt_tokens - span.start)
+            if own is not None:
+                positions[:, start : start + count] = own[:, span.start : span.start + count]
+        return positions
+
     def _holes(self, stream: int) -> list[int]:
         row = self.rows[self._streams[stream][0]]
-        first = self._starts[stream] + row.prompt_tokens - self._spans[stream].start
+        first = self._starts[stream] + row.prompt_tokens - self._spans[stream].start - row.shift
         return [first + slot for slot in row.canvas.holes]
 
     def _empty(self) -> Packed:

@@ -1,6 +1,6 @@
 """The response being denoised: its tokens, the block in turn, and where it may grow.
 
-Slots are zero-based and counted from the first response position. Knows no tensors and no model.
+Slots are zero-based and counted from the first response position. Knows no model.
 """
 
 from __future__ import annotations
@@ -8,24 +8,32 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from seer_core.config import StopRule
+from seer_core.engine.pace import Pace
 from seer_core.types import TokenRoles
 
-CommitCounts = Callable[[int], Sequence[int]]
-"""Length of a block -> how many masks each of its steps commits at least; they sum to the length."""
+Paces = Callable[[int, int], Pace]
+"""(length of a block, masks in it) -> its pace."""
 
 
 class Canvas:
-    """Starts as masks, is filled block by block, and never changes a committed token."""
+    """Starts as masks, is filled block by block, and never changes a committed token.
 
-    def __init__(self, length: int, *, roles: TokenRoles, block_length: int, commit_counts: CommitCounts) -> None:
+    `stop` says when it counts as complete before that; see `LoopFacts`.
+    """
+
+    def __init__(
+        self, length: int, *, roles: TokenRoles, block_length: int, paces: Paces, stop: StopRule = "none"
+    ) -> None:
         self._roles = roles
-        self._commit_counts = commit_counts
+        self._paces = paces
+        self._stop = stop
         self._pending: deque[range] = deque()
-        self._due: deque[int] = deque()
+        self._steps = 0
+        self._pace: Pace = lambda step, left: left  # noqa: ARG005 - until a block opens
         self.tokens: list[int] = []
         self.holes: list[int] = []  # masked slots of the current block, ascending
         self.block = range(0)  # slots of the current block
-        self.fresh = True  # whether no step of the current block has been committed yet
         for start in range(0, length, block_length):
             self.extend(min(block_length, length - start))
 
@@ -35,7 +43,12 @@ class Canvas:
     @property
     def due(self) -> int:
         """How many holes this step commits at least."""
-        return min(self._due[0], len(self.holes))
+        return min(self._pace(self._steps, len(self.holes)), len(self.holes))
+
+    @property
+    def fresh(self) -> bool:
+        """Whether no step of the current block has been made yet."""
+        return self._steps == 0
 
     @property
     def complete(self) -> bool:
@@ -60,13 +73,19 @@ class Canvas:
         end = next((slot for slot, token in enumerate(settled) if token in self._roles.end_ids), len(settled))
         return settled[:end]
 
+    def start_with(self, token: int) -> None:
+        """Commit slot 0 before the first step."""
+        self.tokens[0] = token
+        self._open(self.block)
+
     def commit(self, slots: Sequence[int], tokens: Sequence[int]) -> None:
-        """Fill `due` holes of the current block or more; with its last one the next block opens."""
+        """Fill holes of the current block; with its last one the next block opens."""
         for slot, token in zip(slots, tokens, strict=True):
             self.tokens[slot] = token
         self.holes = [slot for slot in self.holes if self.tokens[slot] == self._roles.mask_id]
-        self.fresh = False
-        self._due.popleft()
+        self._steps += 1
+        if self._stop == "scan":
+            self._stop_at_end()
         if not self.holes:
             self._open_next()
 
@@ -79,8 +98,22 @@ class Canvas:
             self._open_next()
 
     def _open_next(self) -> None:
+        if self._stop == "block_end" and self.block and self.tokens[self.block[-1]] in self._roles.end_ids:
+            self._pending.clear()
         if self._pending:
-            self.block = self._pending.popleft()
-            self.holes = list(self.block)
-            self.fresh = True
-            self._due = deque(self._commit_counts(len(self.holes)))
+            self._open(self._pending.popleft())
+
+    def _open(self, block: range) -> None:
+        self.block = block
+        self.holes = [slot for slot in block if self.tokens[slot] == self._roles.mask_id]
+        self._pace = self._paces(len(block), len(self.holes))
+        self._steps = 0
+        if not self.holes:
+            self._open_next()
+
+    def _stop_at_end(self) -> None:
+        """Nothing behind an end token is committed any more."""
+        end = next((slot for slot in self.block if self.tokens[slot] in self._roles.end_ids), None)
+        if end is not None:
+            self.holes = [slot for slot in self.holes if slot < end]
+            self._pending.clear()

@@ -22,7 +22,6 @@ ROW_SLOTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56,
 _LEAST = MappingProxyType(
     {
         "max_rows": 1,
-        "block_length": 1,
         "straggler_rows": 0,
         "short_tokens": 0,
         "launch_tokens": 0,
@@ -39,7 +38,7 @@ class EngineConfig:
     """How many rows run together, where canvases grow to, and how a step is planned.
 
     `bucket_tokens` are the lengths a canvas grows towards (beyond the last one its multiples follow) and the lengths
-    rows are padded to. `block_length` is the family's, for requests that name none.
+    rows are padded to.
 
     `tau_pad` is the padding waste from which on rows are packed. `row_slots` are the batch sizes a shape may have,
     `kept_tokens` the keys it may have room for beside those computed; few, as attention reads only those there are.
@@ -54,7 +53,6 @@ class EngineConfig:
 
     max_rows: int = 16
     bucket_tokens: tuple[int, ...] = BUCKET_TOKENS
-    block_length: int = 128
     tau_pad: float = 0.2
     row_slots: tuple[int, ...] = ROW_SLOTS
     kept_tokens: tuple[int, ...] = KEPT_TOKENS

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 
 import torch
 
+from seer_core.config import LoopFacts
 from seer_core.engine.batch import Batch
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.denoiser import denoise
@@ -31,7 +32,7 @@ __all__ = ["Engine", "Row"]
 
 
 class Engine:
-    """Runs up to `max_rows` rows. `prefix_lm`: the prompt attends only to itself, so it is computed once.
+    """Runs up to `max_rows` rows, denoised as `loop` says where they do not.
 
     With `graphs` steps run in predefined shapes that are captured once and replayed; `prepare` captures the common
     ones. Without, every step is packed exactly and runs eagerly.
@@ -44,7 +45,7 @@ class Engine:
         decode: Decode,
         config: EngineConfig,
         *,
-        prefix_lm: bool = True,
+        loop: LoopFacts,
         graphs: GraphBackend | None = None,
     ) -> None:
         self._roles = roles
@@ -57,7 +58,7 @@ class Engine:
         pool = KeyPool(decoder.config, places, weight)
         self._forward = forward_over(decoder, pool, graphs, graph_bytes=config.graph_memory_bytes)
         planner = Planner(config, footprint)
-        self._intake = Intake(self._forward, planner, roles, decode, config, prefix_lm=prefix_lm)
+        self._intake = Intake(self._forward, planner, roles, decode, config, loop)
         self._lineup = Lineup(planner, roles=roles, device=weight.device, predefined=graphs is not None)
 
     @property
@@ -128,7 +129,8 @@ class Engine:
         return refused
 
     def _denoise(self) -> None:
-        for batch in self._lineup.batches(self._rows):
+        open_rows = [row for row in self._rows if not row.canvas.complete]
+        for batch in self._lineup.batches(open_rows) if open_rows else ():
             self._run(batch)
 
     def _run(self, batch: Batch) -> None:

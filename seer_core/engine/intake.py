@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from seer_core.config import LoopFacts
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.forward import Forward
 from seer_core.engine.key_pool import Extent
@@ -29,11 +30,10 @@ class Intake:
         roles: TokenRoles,
         decode: Decode,
         config: EngineConfig,
-        *,
-        prefix_lm: bool,
+        loop: LoopFacts,
     ) -> None:
         self._forward, self._planner, self._roles = forward, planner, roles
-        self._decode, self._config, self._prefix_lm = decode, config, prefix_lm
+        self._decode, self._config, self._loop = decode, config, loop
 
     def start(self, row: Row) -> ActiveRow | None:
         """The row, ready for its first step; None where others hold the memory it needs.
@@ -41,7 +41,7 @@ class Intake:
         Raises `InvalidRequest` for options that cannot be, `ContextLengthExceeded` for a row that could never run.
         """
         positions = row.prompt.length_tokens + row.sampling.max_tokens
-        active = ActiveRow(row, roles=self._roles, decode=self._decode, config=self._config, prefix_lm=self._prefix_lm)
+        active = ActiveRow(row, roles=self._roles, decode=self._decode, loop=self._loop)
         copies = 1 if active.guidance == 0 else 2
         self._check(positions, copies)
         extents = self._take([positions] * copies)
@@ -49,9 +49,8 @@ class Intake:
             return None
         active.streams = tuple(map(Stream, self._prompts(row, copies), extents))
         try:
-            if self._prefix_lm:
-                for stream in active.streams:
-                    prefill(self._forward, stream)
+            if self._loop.prefix_lm:
+                self._prefill(active)
         except Exception:
             self.end(active)
             raise
@@ -62,6 +61,14 @@ class Intake:
         for stream in row.streams:
             self._forward.pool.give_back(stream.extent)
         row.streams = ()
+
+    @torch.inference_mode()
+    def _prefill(self, row: ActiveRow) -> None:
+        hidden = [prefill(self._forward, stream)[-1:] for stream in row.streams]
+        if self._loop.first_token_from_prompt:
+            logits = row.guided([self._forward.decoder.logits(last) for last in hidden])
+            logits[:, [self._roles.mask_id, *self._roles.banned_ids]] = -torch.inf
+            row.start_with(int(logits.argmax(-1)))
 
     def _check(self, positions: int, copies: int) -> None:
         most = self._forward.decoder.config.max_positions

@@ -6,14 +6,15 @@ Legend: P prompt positions, D hidden width.
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
 from seer_core.engine.forward import Forward, StepInputs
 from seer_core.engine.plan import ShapeKey
 from seer_core.engine.row import Stream
 
 
-def prefill(forward: Forward, stream: Stream) -> None:
-    """Put the keys and values of the stream's prompt into its extent.
+def prefill(forward: Forward, stream: Stream) -> Tensor:
+    """Put the keys and values of the stream's prompt into its extent; its hidden [P, D] after the last layer.
 
     One prompt at a time: they are exactly what the prompt alone gives, whoever joins with it.
     """
@@ -28,4 +29,4 @@ def prefill(forward: Forward, stream: Stream) -> None:
         key_starts=torch.tensor([start], device=device),
         key_lengths=torch.tensor([count], device=device),
     )
-    forward(ShapeKey(1, count, count, count), inputs)
+    return forward(ShapeKey(1, count, count, count), inputs)

@@ -38,8 +38,13 @@ def random(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tenso
     return torch.rand(tokens.shape, generator=generator, dtype=torch.float64, device=tokens.device)
 
 
+def leftmost(probabilities: Tensor, tokens: Tensor, generator: Generator) -> Tensor:  # noqa: ARG001 - interface
+    """From left to right."""
+    return -torch.arange(len(tokens), dtype=torch.float64, device=tokens.device)
+
+
 REMASKING: Mapping[str, Remasking] = MappingProxyType(
-    {"low_confidence": low_confidence, "entropy": entropy, "margin": margin, "random": random}
+    {"low_confidence": low_confidence, "entropy": entropy, "margin": margin, "random": random, "leftmost": leftmost}
 )
 
 GREEDY_MEASURES: Mapping[Remasking, Measure] = MappingProxyType(

@@ -11,16 +11,17 @@ from typing import NamedTuple, TypeVar
 
 from torch import Tensor
 
+from seer_core.config import LoopFacts
 from seer_core.engine.cache import CACHES
 from seer_core.engine.canvas import Canvas
-from seer_core.engine.commit import COMMITS
-from seer_core.engine.config import EngineConfig
+from seer_core.engine.commit import COMMITS, CommitNumbers
 from seer_core.engine.control import Progress
 from seer_core.engine.key_pool import Extent
+from seer_core.engine.pace import PACES, Pace, PaceMaker
 from seer_core.engine.plan import Lengths
 from seer_core.engine.remasking import REMASKING
 from seer_core.engine.sampler import Ask, Proposal, rank
-from seer_core.engine.schedule import MAX_SHIFT, SCHEDULES, Schedule, steps_for
+from seer_core.engine.schedule import MAX_SHIFT, steps_for
 from seer_core.engine.transcript import Decode, Transcript
 from seer_core.errors import InvalidRequest
 from seer_core.prompt import EncodedPrompt
@@ -57,24 +58,24 @@ class Written(NamedTuple):
 class ActiveRow:
     """A row that runs. Its options are resolved once, here; raises `InvalidRequest` for those that cannot be.
 
-    `prefix_lm`: the prompt attends only to itself, so no step computes it. `streams` are what runs for it: the prompt,
-    and where it is guided masks in the prompt's place. `path` is that of its last step, `error` is why it failed.
+    `loop` is how its family denoises where the request does not say. `streams` are what runs for it: the prompt, and
+    where it is guided masks in the prompt's place. `path` is that of its last step, `error` is why it failed.
     """
 
-    def __init__(
-        self, row: Row, *, roles: TokenRoles, decode: Decode, config: EngineConfig, prefix_lm: bool = True
-    ) -> None:
+    def __init__(self, row: Row, *, roles: TokenRoles, decode: Decode, loop: LoopFacts) -> None:
         _check(row)
+        decoding = row.decoding
         self.row = row
         self.prompt_tokens = row.prompt.length_tokens
         self.streams: tuple[Stream, ...] = ()
-        self.block_length = row.decoding.block_length or config.block_length
-        schedule = _named("schedule", row.decoding.schedule, SCHEDULES)
+        self.block_length = decoding.block_length or loop.block_length
+        pace = _named("schedule", decoding.schedule or loop.schedule, PACES)
         self.canvas = Canvas(
             min(row.forecast.length_tokens, row.sampling.max_tokens),
             roles=roles,
             block_length=self.block_length,
-            commit_counts=partial(_commit_counts, row.decoding, schedule),
+            paces=partial(_paced, decoding, pace),
+            stop=loop.stop,
         )
         self.transcript = Transcript(decode, row.sampling.stop)
         self.steps = 0
@@ -83,10 +84,14 @@ class ActiveRow:
         self.error: Exception | None = None
         self.progress = Progress(0, -1)
         self.moved = False  # whether the last step settled more of the canvas
-        self._prefix_lm = prefix_lm
-        self._cache = _named("cache", row.decoding.cache, CACHES)
-        self._rule = _named("remasking", row.decoding.remasking, REMASKING)
-        self._commits = _named("commit", row.decoding.commit, COMMITS)
+        self.shift = int(loop.shifted)
+        self._loop = loop
+        self._end_ids = roles.end_ids
+        self._cache = _named("cache", decoding.cache, CACHES)
+        self._rule = _named("remasking", decoding.remasking or loop.remasking, REMASKING)
+        self._commits = _named("commit", decoding.commit or loop.commit, COMMITS)
+        threshold = loop.commit_threshold if decoding.commit_threshold is None else decoding.commit_threshold
+        self._numbers = CommitNumbers(threshold=threshold, factor=decoding.commit_factor)
 
     @property
     def guidance(self) -> float:
@@ -101,11 +106,19 @@ class ActiveRow:
     @property
     def computed(self) -> range:
         """Absolute positions that this step computes."""
-        whole = range(self.prompt_tokens if self._prefix_lm else 0, self.key_tokens)
+        whole = range(self._first_computed, self.key_tokens)
         if self.canvas.fresh:
             return whole
         block = self.canvas.block
-        return self._cache(whole, range(self.prompt_tokens + block.start, self.prompt_tokens + block.stop))
+        start = max(whole.start, self.prompt_tokens + block.start - self.shift)
+        return self._cache(whole, range(start, self.prompt_tokens + block.stop))
+
+    @property
+    def _first_computed(self) -> int:
+        if self._loop.prefix_lm:
+            return self.prompt_tokens
+        # The last prompt position predicts slot 0, so it is computed with the canvas.
+        return self.prompt_tokens - 1 if self._loop.cache_after_first_step and self.steps else 0
 
     @property
     def lengths(self) -> Lengths:
@@ -128,12 +141,17 @@ class ActiveRow:
     def commit(self, proposal: Proposal) -> Written:
         """Write the most confident of the proposals into the canvas."""
         ranking = rank(proposal.confidence)
-        chosen = ranking.order[: self._commits(ranking.confidence, self.canvas.due, self.row.decoding)]
+        chosen = ranking.order[: self._commits(ranking.confidence, self.canvas.due, self._numbers)]
         holes = self.canvas.holes
         slots, tokens = [holes[i] for i in chosen.tolist()], proposal.tokens[chosen].tolist()
         self.canvas.commit(slots, tokens)
         self.steps += 1
         return Written(slots, tokens)
+
+    def start_with(self, token: int) -> None:
+        """Commit the token of slot 0, which the prompt predicts, before the first step."""
+        self.canvas.start_with(token)
+        self.settle(Progress(1, 0 if token in self._end_ids else -1))
 
     def settle(self, progress: Progress) -> None:
         """Take note of how far the canvas is after a step."""
@@ -163,8 +181,8 @@ class ActiveRow:
         )
 
 
-def _commit_counts(decoding: Decoding, schedule: Schedule, length: int) -> tuple[int, ...]:
-    return schedule(length, steps_for(length, decoding.steps_per_token), decoding.schedule_shift)
+def _paced(decoding: Decoding, pace: PaceMaker, length: int, masks: int) -> Pace:
+    return pace(masks, max(1, steps_for(length, decoding.steps_per_token)), decoding.schedule_shift)
 
 
 def _check(row: Row) -> None:
@@ -176,7 +194,7 @@ def _check(row: Row) -> None:
         ("steps_per_token", decoding.steps_per_token, 0 < decoding.steps_per_token <= 1),
         ("schedule_shift", decoding.schedule_shift, 0 < decoding.schedule_shift <= MAX_SHIFT),
         ("guidance_scale", decoding.guidance_scale, isfinite(decoding.guidance_scale) and decoding.guidance_scale >= 0),
-        ("commit_threshold", decoding.commit_threshold, isfinite(decoding.commit_threshold)),
+        ("commit_threshold", decoding.commit_threshold, isfinite(decoding.commit_threshold or 0)),
         ("commit_factor", decoding.commit_factor, isfinite(decoding.commit_factor) and decoding.commit_factor > 0),
         ("block_length", decoding.block_length, decoding.block_length is None or decoding.block_length >= 1),
         ("prompt", "empty", row.prompt.length_tokens >= 1),

@@ -58,9 +58,7 @@ DIMPLE = Family(
     turn_end_id=151645,
     loops=MappingProxyType(
         {
-            "dim": dataclasses.replace(
-                _CACHED, schedule="confident", confidence_threshold=0.95, vocab_filter_first=False, stop="filled"
-            ),
+            "dim": dataclasses.replace(_CACHED, schedule="share", commit="confident", commit_threshold=0.95),
             "dream": _CACHED,
         }
     ),

@@ -5,16 +5,12 @@ from __future__ import annotations
 from seer_core.config import WHOLE_CANVAS, LoopFacts
 
 LLADA_LOOP = LoopFacts()
-"""LLaDA's `generate`: blocks from left to right, an even split, float64 confidences over the whole sequence."""
+"""LLaDA's `generate`: blocks from left to right, an even split, the surest first."""
 
 DREAM_LOOP = LoopFacts(
     shifted=True,
     block_length=WHOLE_CANVAS,
     schedule="timesteps",
     remasking="entropy",
-    vocab_filter_first=True,
-    confidence_float64=False,
-    confidence_span="masks",
-    pools_rows=True,
 )
-"""Dream's `diffusion_generate`: no blocks, logits shifted right, float32 timesteps, confidences of the masks alone."""
+"""Dream's `diffusion_generate`: no blocks, logits shifted right, float32 timesteps."""

@@ -43,7 +43,7 @@ def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[st
     def write(family: str, seed: int, boost: tuple[tuple[str, float], ...]) -> Path:
         folder = tmp_path_factory.mktemp(family)
         weights.write(family, str(folder), seed, dict(boost))  # type: ignore[no-untyped-call]
-        if family in SPECIALS:  # an image tokenizer's folder has no text
+        if family in SPECIALS:  # the image tokenizer's own folder has no words
             write_tokenizer(family, folder)
         return folder
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from seer_core.config import LoopFacts
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine, Row
 from seer_core.families.registry import inspect, load_model
@@ -84,7 +85,7 @@ def test_every_forward_writes_what_the_reference_writes(
     name: str, model: MultimodalModel, roles: TokenRoles, encode: Encode
 ) -> None:
     case = load_case(FAMILY, name)
-    stage = Stage(model.decoder, roles, spell, prefix_lm=case["settings"]["prefix_lm"])
+    stage = Stage(model.decoder, roles, spell, loop=LoopFacts(prefix_lm=case["settings"]["prefix_lm"]))
     row = stage.start(row_of(name, encode(name)))
     batch = stage.batch([row])
     written = []
@@ -106,7 +107,7 @@ def test_all_cases_together_answer_as_the_reference_does_alone(
     prefix_lm: bool, model: MultimodalModel, roles: TokenRoles, encode: Encode
 ) -> None:
     names = [name for name in NAMES if load_case(FAMILY, name)["settings"]["prefix_lm"] == prefix_lm]
-    engine = Engine(model.decoder, roles, spell, EngineConfig(), prefix_lm=prefix_lm)
+    engine = Engine(model.decoder, roles, spell, EngineConfig(), loop=LoopFacts(prefix_lm=prefix_lm))
     engine.admit([row_of(name, encode(name)) for name in names])
     outcomes: dict[str, Outcome] = {}
     while not engine.idle:

@@ -22,7 +22,7 @@ from seer_core.engine.sampler import Proposal, propose
 from seer_core.engine.schedule import SCHEDULES
 from seer_core.types import Decoding, Outcome, Sampling
 from tests.solo import Stage
-from tests.unit.engine.stage import ROLES, decode, make_row, outcome_of, random_decoder, run_dry
+from tests.unit.engine.stage import ROLES, decode, loop_of, make_row, outcome_of, random_decoder, run_dry
 
 ROWS = 64
 TOLERANCE = 1e-5
@@ -69,11 +69,9 @@ def in_one_go(engine: Engine) -> dict[str, Outcome]:
 
 
 def engine(*, prefix_lm: bool, recorded: bool = False) -> Engine:
-    config = EngineConfig(
-        block_length=32, max_rows=ROWS, core_rows=(8, 16), core_tokens=(16, 32), core_prompt_tokens=24
-    )
+    config = EngineConfig(max_rows=ROWS, core_rows=(8, 16), core_tokens=(16, 32), core_prompt_tokens=24)
     graphs = RecordingGraphs() if recorded else None
-    return Engine(random_decoder(3), ROLES, decode, config, prefix_lm=prefix_lm, graphs=graphs)
+    return Engine(random_decoder(3), ROLES, decode, config, loop=loop_of(prefix_lm=prefix_lm), graphs=graphs)
 
 
 @pytest.mark.parametrize("recorded", [False, True], ids=["eager", "graphs"])

@@ -64,7 +64,7 @@ def test_a_row_answers_together_as_it_does_alone(
     group: list[Row], late: int, prefix_lm: bool, seed: int, launch_tokens: int
 ) -> None:
     decoder = random_decoder(seed)
-    config = EngineConfig(block_length=32, launch_tokens=launch_tokens)
+    config = EngineConfig(launch_tokens=launch_tokens)
     engine = make_engine(decoder, prefix_lm=prefix_lm, config=config)
     engine.admit(group[1:])
     early = [delta for _ in range(late) for delta in engine.step()]

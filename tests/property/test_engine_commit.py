@@ -9,18 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from seer_core.engine.commit import COMMITS, factor, threshold
-from seer_core.engine.config import EngineConfig
+from seer_core.engine.commit import COMMITS, CommitNumbers, factor, threshold
 from seer_core.engine.row import ActiveRow
 from seer_core.engine.sampler import propose, rank
 from seer_core.types import Decoding
-from tests.unit.engine.stage import ROLES, SIZES, decode, make_row
+from tests.unit.engine.stage import ROLES, SIZES, decode, loop_of, make_row
 
 CONFIDENCES = st.lists(st.floats(0, 1) | st.floats(0.9, 1), min_size=1, max_size=40)
 FACTORS = st.floats(0.01, 10)
 DECODINGS = st.builds(
     Decoding,
-    commit=st.sampled_from(sorted(COMMITS)),
+    commit=st.sampled_from(["schedule", "threshold", "factor"]),
     commit_threshold=st.floats(-1, 2),
     commit_factor=FACTORS,
     steps_per_token=st.sampled_from([1.0, 0.5, 0.3]),
@@ -46,7 +45,7 @@ def factor_by_hand(confidences: list[float], limit: float) -> int:
 
 def started(canvas: int, decoding: Decoding) -> ActiveRow:
     row = make_row(canvas=canvas, decoding=decoding)
-    return ActiveRow(row, roles=ROLES, decode=decode, config=EngineConfig())
+    return ActiveRow(row, roles=ROLES, decode=decode, loop=loop_of())
 
 
 def advance(row: ActiveRow, logits: Tensor) -> None:
@@ -58,29 +57,30 @@ def sharp_logits(row: ActiveRow, generator: torch.Generator) -> Tensor:
     return torch.randn(len(row.canvas.holes), SIZES.vocab_size, generator=generator) * 12
 
 
-@given(CONFIDENCES, st.data(), DECODINGS)
+@given(CONFIDENCES, st.data(), st.sampled_from(["schedule", "threshold", "factor"]), st.floats(-1, 2), FACTORS)
 def test_a_step_commits_what_is_due_and_never_more_than_the_holes(
-    confidences: list[float], data: st.DataObject, decoding: Decoding
+    confidences: list[float], data: st.DataObject, rule: str, limit: float, doubt: float
 ) -> None:
     due = data.draw(st.integers(1, len(confidences)))
-    assert due <= COMMITS[decoding.commit](descending(confidences), due, decoding) <= len(confidences)
+    numbers = CommitNumbers(threshold=limit, factor=doubt)
+    assert due <= COMMITS[rule](descending(confidences), due, numbers) <= len(confidences)
 
 
 @given(CONFIDENCES, FACTORS)
 def test_the_factor_rule_is_its_slow_twin(confidences: list[float], limit: float) -> None:
-    taken = factor(descending(confidences), 1, Decoding(commit_factor=limit))
+    taken = factor(descending(confidences), 1, CommitNumbers(factor=limit))
     assert taken == factor_by_hand(confidences, limit)
 
 
 @given(CONFIDENCES, st.floats(0, 0.999))
 def test_the_threshold_rule_takes_the_sure_and_only_them(confidences: list[float], limit: float) -> None:
-    taken = threshold(descending(confidences), 1, Decoding(commit_threshold=limit))
+    taken = threshold(descending(confidences), 1, CommitNumbers(threshold=limit))
     assert taken == max(1, len([confidence for confidence in confidences if confidence >= limit]))
 
 
 @given(CONFIDENCES, st.floats(1, 100))
 def test_a_threshold_of_one_or_more_commits_one_at_a_time(confidences: list[float], limit: float) -> None:
-    assert threshold(descending(confidences), 1, Decoding(commit_threshold=limit)) == 1
+    assert threshold(descending(confidences), 1, CommitNumbers(threshold=limit)) == 1
 
 
 @given(st.integers(1, 24), DECODINGS, st.integers(0, 1000))

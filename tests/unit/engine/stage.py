@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from seer_core.config import DecoderConfig
+from seer_core.config import DecoderConfig, LoopFacts
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine, Row
 from seer_core.layers.attention import Attend, attend_own
@@ -112,8 +114,13 @@ def make_row(
     )
 
 
+def loop_of(**facts: Any) -> LoopFacts:
+    """Blocks of 32, a prompt that attends only to itself, and whatever `facts` say otherwise."""
+    return replace(LoopFacts(prefix_lm=True, block_length=32), **facts)
+
+
 def make_engine(decoder: Decoder, *, prefix_lm: bool = True, config: EngineConfig | None = None) -> Engine:
-    return Engine(decoder, ROLES, decode, config or EngineConfig(block_length=32), prefix_lm=prefix_lm)
+    return Engine(decoder, ROLES, decode, config or EngineConfig(), loop=loop_of(prefix_lm=prefix_lm))
 
 
 def run_dry(engine: Engine, rows: Iterable[Row] = ()) -> dict[str, list[Delta]]:

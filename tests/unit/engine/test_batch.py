@@ -12,13 +12,13 @@ from seer_core.engine.row import ActiveRow
 from seer_core.models.decoder import Decoder
 from seer_core.types import Decoding
 from tests.solo import Stage
-from tests.unit.engine.stage import ROLES, SIZES, decode, make_row, random_decoder
+from tests.unit.engine.stage import ROLES, SIZES, decode, loop_of, make_row, random_decoder
 
 SHAPES = [(3, 9), (11, 4), (1, 17), (6, 1)]
 
 
 def staged(decoder: Decoder, *, prefix_lm: bool = True) -> Stage:
-    return Stage(decoder, ROLES, decode, prefix_lm=prefix_lm)
+    return Stage(decoder, ROLES, decode, loop=loop_of(prefix_lm=prefix_lm))
 
 
 @torch.inference_mode()

@@ -11,7 +11,7 @@ from seer_core.layers.attention import KeysValues, attend_own
 from seer_core.models.decoder import Decoder
 from seer_core.types import Decoding
 from tests.solo import Stage
-from tests.unit.engine.stage import ROLES, decode, make_row, random_decoder
+from tests.unit.engine.stage import ROLES, decode, loop_of, make_row, random_decoder
 
 WHOLE, BLOCK = range(5, 30), range(13, 21)
 
@@ -27,7 +27,7 @@ def test_a_later_step_of_a_block_computes_what_the_policy_says(name: str, comput
 @pytest.mark.parametrize("name", CACHES)
 @pytest.mark.parametrize("prefix_lm", [True, False])
 def test_the_first_step_of_every_block_computes_everything(name: str, prefix_lm: bool) -> None:
-    stage = Stage(random_decoder(), ROLES, decode, prefix_lm=prefix_lm)
+    stage = Stage(random_decoder(), ROLES, decode, loop=loop_of(prefix_lm=prefix_lm))
     decoding = Decoding(cache=name, block_length=4, early_exit=False)
     row = stage.start(make_row(prompt_tokens=3, canvas=12, max_tokens=12, decoding=decoding))
     first = 3 if prefix_lm else 0
@@ -66,7 +66,7 @@ def by_hand(decoder: Decoder, row: ActiveRow, kept: dict[int, KeysValues]) -> to
 @torch.inference_mode()
 def test_the_logits_are_those_of_a_loop_that_keeps_the_keys_by_hand(name: str) -> None:
     decoder = random_decoder()
-    stage = Stage(decoder, ROLES, decode, prefix_lm=False)
+    stage = Stage(decoder, ROLES, decode, loop=loop_of(prefix_lm=False))
     decoding = Decoding(cache=name, block_length=4, early_exit=False)
     row = stage.start(make_row(prompt_tokens=3, canvas=10, max_tokens=10, decoding=decoding))
     other = stage.start(make_row("b", prompt_tokens=7, canvas=12, max_tokens=12, decoding=decoding))

@@ -10,19 +10,17 @@ from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine
 from seer_core.engine.graphs.recording import RecordingGraphs
 from seer_core.types import Decoding
-from tests.unit.engine.stage import ROLES, decode, make_row, outcome_of, random_decoder, run_alone, run_dry
+from tests.unit.engine.stage import ROLES, decode, loop_of, make_row, outcome_of, random_decoder, run_alone, run_dry
 
-CONFIG = EngineConfig(
-    block_length=32, core_rows=(2, 4), core_tokens=(8, 16), core_prompt_tokens=16, kept_tokens=(16, 64)
-)
+CONFIG = EngineConfig(core_rows=(2, 4), core_tokens=(8, 16), core_prompt_tokens=16, kept_tokens=(16, 64))
 
 
 def engine(*, prefix_lm: bool = True, config: EngineConfig = CONFIG) -> Engine:
-    return Engine(random_decoder(), ROLES, decode, config, prefix_lm=prefix_lm, graphs=RecordingGraphs())
+    return Engine(random_decoder(), ROLES, decode, config, loop=loop_of(prefix_lm=prefix_lm), graphs=RecordingGraphs())
 
 
 def eager(*, prefix_lm: bool = True) -> Engine:
-    return Engine(random_decoder(), ROLES, decode, CONFIG, prefix_lm=prefix_lm)
+    return Engine(random_decoder(), ROLES, decode, CONFIG, loop=loop_of(prefix_lm=prefix_lm))
 
 
 def test_it_is_ready_once_its_core_shapes_are_captured() -> None:
@@ -65,7 +63,7 @@ def test_a_core_shape_is_a_hit_from_the_first_step_on() -> None:
 
 
 def test_without_memory_for_graphs_everything_runs_eagerly() -> None:
-    captured = engine(config=EngineConfig(block_length=32, graph_memory_bytes=0))
+    captured = engine(config=EngineConfig(graph_memory_bytes=0))
     captured.prepare()
     row = make_row("a", canvas=7)
     deltas = run_dry(captured, [row, make_row("b", canvas=8)])

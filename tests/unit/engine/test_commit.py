@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from seer_core.engine.commit import COMMITS
+from seer_core.engine.commit import COMMITS, CommitNumbers
 from seer_core.types import Decoding, Sampling
 from tests.unit.engine.stage import ScriptedDecoder, make_engine, make_row, outcome_of, run_alone, run_dry, spell
 
@@ -14,8 +14,7 @@ SURE = Decoding(commit="threshold", commit_threshold=0.9)
 
 
 def commits(name: str, *confidence: float, due: int = 1, **numbers: float) -> int:
-    decoding = Decoding(commit=name, **numbers)  # type: ignore[arg-type]
-    return COMMITS[name](torch.tensor(confidence, dtype=torch.float64), due, decoding)
+    return COMMITS[name](torch.tensor(confidence, dtype=torch.float64), due, CommitNumbers(**numbers))
 
 
 def test_the_schedule_commits_what_is_due() -> None:
@@ -25,7 +24,7 @@ def test_the_schedule_commits_what_is_due() -> None:
 
 def test_the_threshold_commits_all_that_reach_it() -> None:
     assert commits("threshold", 0.99, 0.95, 0.9, 0.89) == 3
-    assert commits("threshold", 0.99, 0.95, 0.9, 0.89, commit_threshold=0.95) == 2
+    assert commits("threshold", 0.99, 0.95, 0.9, 0.89, threshold=0.95) == 2
 
 
 def test_the_most_confident_is_committed_however_unsure() -> None:
@@ -40,17 +39,23 @@ def test_what_the_schedule_has_due_is_the_least(rule: str) -> None:
 
 
 def test_a_threshold_of_one_is_never_reached_not_even_by_rounding() -> None:
-    assert commits("threshold", 1.0, 1.0, 1.0, commit_threshold=1.0) == 1
+    assert commits("threshold", 1.0, 1.0, 1.0, threshold=1.0) == 1
 
 
 def test_the_factor_asks_more_of_every_further_token() -> None:
     # The products are 2 * 0.1, 3 * 0.2, 4 * 0.25 and 5 * 0.5.
     sure = (0.9, 0.8, 0.75, 0.5)
-    assert commits("factor", *sure, commit_factor=0.2) == 1
-    assert commits("factor", *sure, commit_factor=0.7) == 2
-    assert commits("factor", *sure, commit_factor=1.0) == 2
-    assert commits("factor", *sure, commit_factor=1.1) == 3
-    assert commits("factor", *sure, commit_factor=2.6) == 4
+    assert commits("factor", *sure, factor=0.2) == 1
+    assert commits("factor", *sure, factor=0.7) == 2
+    assert commits("factor", *sure, factor=1.0) == 2
+    assert commits("factor", *sure, factor=1.1) == 3
+    assert commits("factor", *sure, factor=2.6) == 4
+
+
+def test_the_confident_are_committed_and_what_is_due_only_where_there_are_none() -> None:
+    assert commits("confident", 0.99, 0.95, 0.9, due=1) == 2
+    assert commits("confident", 0.99, 0.2, 0.1, due=3) == 1
+    assert commits("confident", 0.9, 0.2, 0.1, due=2) == 2
 
 
 def scripted(text: str) -> ScriptedDecoder:

@@ -21,11 +21,9 @@ def test_buckets_that_do_not_ascend_are_refused(buckets: tuple[int, ...]) -> Non
         EngineConfig(bucket_tokens=buckets)
 
 
-def test_an_engine_without_rows_or_blocks_is_refused() -> None:
+def test_an_engine_without_rows_is_refused() -> None:
     with pytest.raises(ConfigError, match="max_rows"):
         EngineConfig(max_rows=0)
-    with pytest.raises(ConfigError, match="block_length"):
-        EngineConfig(block_length=0)
 
 
 def test_sums_beyond_the_last_bucket_find_a_close_one() -> None:

@@ -20,6 +20,7 @@ from tests.unit.engine.stage import (
     ROLES,
     SIZES,
     ScriptedDecoder,
+    loop_of,
     make_engine,
     make_row,
     outcome_of,
@@ -280,7 +281,7 @@ def test_a_tokenizer_that_fails_fails_its_row_only() -> None:
         raise KeyError("no such id")
 
     decoder: Decoder = ScriptedDecoder([*spell("abc"), END])
-    engine = Engine(decoder, ROLES, broken, EngineConfig())
+    engine = Engine(decoder, ROLES, broken, EngineConfig(), loop=loop_of())
     assert isinstance(run_dry(engine, [make_row("a", canvas=6)])["a"][-1].error, EngineError)
 
 

@@ -12,7 +12,7 @@ from seer_core.engine.plan import Lengths, Plan
 from seer_core.engine.planner import Planner
 from seer_core.engine.row import ActiveRow
 from tests.solo import Stage
-from tests.unit.engine.stage import ROLES, decode, make_row, random_decoder
+from tests.unit.engine.stage import ROLES, decode, loop_of, make_row, random_decoder
 
 
 class CountingPlanner(Planner):
@@ -26,7 +26,7 @@ class CountingPlanner(Planner):
 
 
 def stage() -> Stage:
-    return Stage(random_decoder(), ROLES, decode, prefix_lm=False)
+    return Stage(random_decoder(), ROLES, decode, loop=loop_of(prefix_lm=False))
 
 
 def lineup(*, predefined: bool = False) -> tuple[Lineup, CountingPlanner]:

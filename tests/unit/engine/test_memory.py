@@ -13,14 +13,24 @@ from seer_core.errors import ContextLengthExceeded, EngineError
 from seer_core.layers.attention import Attend, attend_own
 from seer_core.models.decoder import Decoder, Observer
 from seer_core.types import Decoding
-from tests.unit.engine.stage import ROLES, SIZES, decode, make_row, outcome_of, random_decoder, run_alone, run_dry
+from tests.unit.engine.stage import (
+    ROLES,
+    SIZES,
+    decode,
+    loop_of,
+    make_row,
+    outcome_of,
+    random_decoder,
+    run_alone,
+    run_dry,
+)
 
 KEY_BYTES = Footprint.of(SIZES, 4).key_bytes
 
 
 def engine_with(places: int, decoder: Decoder | None = None) -> Engine:
-    config = EngineConfig(block_length=32, key_memory_bytes=places * KEY_BYTES)
-    return Engine(decoder or random_decoder(), ROLES, decode, config)
+    config = EngineConfig(key_memory_bytes=places * KEY_BYTES)
+    return Engine(decoder or random_decoder(), ROLES, decode, config, loop=loop_of())
 
 
 def test_rows_wait_for_keys_in_their_order_and_all_are_answered() -> None:

@@ -6,7 +6,7 @@ import torch
 
 from seer_core.layers.attention import Remembering
 from tests.solo import Stage
-from tests.unit.engine.stage import ROLES, decode, make_row, random_decoder
+from tests.unit.engine.stage import ROLES, decode, loop_of, make_row, random_decoder
 
 
 @torch.inference_mode()
@@ -23,6 +23,6 @@ def test_the_cached_prompt_is_the_prompt_attending_to_itself() -> None:
 
 
 def test_a_prompt_that_sees_the_canvas_is_not_cached() -> None:
-    stage = Stage(random_decoder(), ROLES, decode, prefix_lm=False)
+    stage = Stage(random_decoder(), ROLES, decode, loop=loop_of(prefix_lm=False))
     stage.start(make_row(prompt_tokens=4))
     assert not any(keys.any() for keys in stage.pool.keys)

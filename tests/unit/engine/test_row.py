@@ -6,15 +6,14 @@ from typing import Any
 
 import pytest
 
-from seer_core.engine.config import EngineConfig
 from seer_core.engine.row import ActiveRow, Row
 from seer_core.errors import InvalidRequest
 from seer_core.types import Decoding, Sampling
-from tests.unit.engine.stage import ROLES, decode, make_row
+from tests.unit.engine.stage import ROLES, decode, loop_of, make_row
 
 
 def start(row: Row) -> ActiveRow:
-    return ActiveRow(row, roles=ROLES, decode=decode, config=EngineConfig())
+    return ActiveRow(row, roles=ROLES, decode=decode, loop=loop_of())
 
 
 @pytest.mark.parametrize(
@@ -56,5 +55,5 @@ def test_a_forecast_never_gives_more_canvas_than_was_asked_for() -> None:
 
 
 def test_a_request_that_names_no_block_length_takes_the_familys() -> None:
-    assert start(make_row()).block_length == EngineConfig().block_length
+    assert start(make_row()).block_length == loop_of().block_length
     assert start(make_row(decoding=Decoding(block_length=4))).block_length == 4

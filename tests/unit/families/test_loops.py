@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from seer_core.config import WHOLE_CANVAS, LoopFacts
+from seer_core.engine.commit import COMMITS
+from seer_core.engine.pace import PACES
+from seer_core.engine.remasking import REMASKING
 from seer_core.families.detection import FAMILIES
 from seer_core.families.family import Family
 
@@ -16,7 +19,9 @@ def test_settings_do_not_contradict_each_other(loop: LoopFacts) -> None:
     assert not (loop.prefix_lm and loop.cache_after_first_step)
     assert not loop.first_token_from_prompt or (loop.prefix_lm and loop.shifted)
     assert (loop.schedule == "even") == (loop.block_length < WHOLE_CANVAS)
-    assert (loop.schedule == "confident") == (loop.confidence_threshold is not None)
+    assert loop.schedule in PACES
+    assert loop.commit in COMMITS
+    assert loop.remasking in REMASKING
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
