@@ -19,7 +19,7 @@ from seer_core.models.vision import magvit
 from seer_core.models.vision.qwen_vit import QwenVit
 from seer_core.models.vision.siglip import SiglipTower
 from seer_core.models.vlm import VisionLanguageModel
-from seer_core.models.weights import stored_tensors
+from seer_core.models.weights import Transfer, stored_tensors
 from seer_core.preprocess.frame import Framing
 from seer_core.preprocess.image import Tiling
 
@@ -60,15 +60,14 @@ def fill_model(model: MultimodalModel, info: CheckpointInfo, device: str, dtype:
         model.newline.data = model.newline.data.bfloat16().to(model.newline.dtype)
 
 
-def check_tensors(info: CheckpointInfo) -> None:
-    """Compare every tensor's name and shape with what the model needs, by the files' headers alone.
+def check_tensors(info: CheckpointInfo) -> list[Transfer]:
+    """Compare every tensor's name and shape with what the model needs, by the files' headers alone; what fills it.
 
     Raises `WeightsError` that names the file or tensor.
     """
     with skeleton():
         model = build_model(info)
-    for source in _sources(model, info):
-        source.check()
+    return [transfer for source in _sources(model, info) for transfer in source.check()]
 
 
 def _sources(model: MultimodalModel, info: CheckpointInfo) -> Iterator[Source]:

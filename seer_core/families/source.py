@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from seer_core.families.checkpoint import CheckpointInfo
-from seer_core.models.weights import NameTable, load_into, transfers
+from seer_core.models.weights import NameTable, Transfer, load_into, transfers
 
 if TYPE_CHECKING:
     import torch
@@ -26,9 +26,9 @@ class Source:
     spare_rows: Mapping[str, int] = field(default_factory=dict)
     exact: bool = False
 
-    def check(self) -> None:
-        """Raises `WeightsError` where names or shapes do not fit. Reads headers alone."""
-        transfers(self.module, self.folder, self.names, prefix=self.prefix, spare_rows=self.spare_rows)
+    def check(self) -> list[Transfer]:
+        """What would be loaded; raises `WeightsError` where names or shapes do not fit. Reads headers alone."""
+        return transfers(self.module, self.folder, self.names, prefix=self.prefix, spare_rows=self.spare_rows)
 
     def load(self, device: str, dtype: torch.dtype, *, quiet: bool) -> None:
         """Fill the module; raises `WeightsError` before the first tensor is read."""
