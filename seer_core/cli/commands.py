@@ -150,7 +150,7 @@ def run_inspect(options: argparse.Namespace) -> None:
     from seer_core.tools.describe import describe
     from seer_core.tools.doctor import lines
 
-    report = describe(options.folder, options.family)
+    report = describe(options.folder, options.family, None if options.image is None else _read(options.image))
     if options.json:
         _print_json(report)
     else:
@@ -206,9 +206,11 @@ def _pipeline(options: argparse.Namespace) -> Pipeline:
     return Pipeline.load(options.model, device=options.device, dtype=_dtype(options))
 
 
-def _dtype(options: argparse.Namespace) -> torch.dtype:
+def _dtype(options: argparse.Namespace) -> torch.dtype | None:
     import torch
 
+    if options.dtype is None:
+        return None
     dtype: torch.dtype = getattr(torch, options.dtype)
     return dtype
 

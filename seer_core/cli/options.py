@@ -57,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
     about = "say what a checkpoint is, what memory it takes and whether it fits here"
     inspect = _command(subcommands, "inspect", commands.run_inspect, about, loads=False)
     inspect.add_argument("folder", type=Path, metavar="DIR", help="checkpoint folder")
+    inspect.add_argument("--image", type=Path, metavar="FILE", help="say how many tokens this picture becomes")
     inspect.add_argument("--family", metavar="NAME", help="take it for one of this family, whatever it says")
     return top
 
@@ -75,7 +76,7 @@ def _command(
     if loads:
         command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
         command.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
-        command.add_argument("--dtype", choices=DTYPES, default="float32")
+        command.add_argument("--dtype", choices=DTYPES, help="the checkpoint's own without it, as `seer inspect` says")
     command.set_defaults(run=run)
     return command
 

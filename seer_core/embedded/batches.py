@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from seer_core.embedded.scenes import Sample, draw_sample, render
+from seer_core.errors import ConfigError
 from seer_core.preprocess.processor import Processor
 from seer_core.prompt import ImageViews
 from seer_core.types import Message, TokenRoles
@@ -77,7 +78,9 @@ class BatchMaker:
         return np.asarray(ids + [self.roles.fill_id] * (length - len(ids)), dtype=np.int64)
 
     def _prompt(self, rng: np.random.Generator, sample: Sample) -> tuple[Ints, ImageViews]:
-        views = self.processor.views(render(sample.scene, rng))
+        views = self.processor.image(render(sample.scene, rng))
+        if not isinstance(views, ImageViews):
+            raise ConfigError("the recipe trains a model that takes images in tiles")
         # The picture is already decoded: only its place in the conversation is asked for here.
         message = Message(role="user", text=sample.prompt, images=(b"",))
         ids = [token for part in self.processor.template.parts([message]) for token in self.processor.ids(part)]

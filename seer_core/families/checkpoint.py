@@ -14,10 +14,14 @@ from seer_core.errors import ConfigError
 from seer_core.families.detection import detect
 from seer_core.families.family import Family
 from seer_core.models.weights import fingerprint, tensor_files
+from seer_core.preprocess.prepare import ImageRule
 from seer_core.preprocess.template import ChatTemplate
 from seer_core.types import TokenRoles
 
 Choice = TypeVar("Choice")
+
+CODES_FOLDER = "magvit"
+"""Where an image tokenizer lies in a checkpoint that does not say where."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,13 +30,18 @@ class CheckpointInfo:
 
     `local` are settings under the key `seer` of config.json: `family` where detection would err, `template` for another
     of the family's prompt forms, `loop` for another of its loops, `default_system`, `min_images`, `max_images`,
-    `turn_end_id`.
+    `turn_end_id`, `image_codes` for the folder of the image tokenizer, `image_fit` for how it frames images.
+
+    `vision` is the tower's config, `preprocessor` is preprocessor_config.json, empty where there is none; `codes` is
+    the folder of the image tokenizer, None where the family has none or it is not there.
     """
 
     folder: Path
     family: Family
     fields: dict[str, Any]
     vision: dict[str, Any]
+    preprocessor: dict[str, Any]
+    codes: Path | None
     local: dict[str, Any]
 
     @property
@@ -49,6 +58,20 @@ class CheckpointInfo:
             return self.family.decoder(self.fields)
         except KeyError as error:
             raise ConfigError(f"{self.folder / 'config.json'} lacks {error}") from error
+
+    @property
+    def image_rule(self) -> ImageRule | None:
+        """How images are prepared; None for a model of text and for one without the image tokenizer it needs.
+
+        Raises `ConfigError` that names the field that is missing or not understood.
+        """
+        read = self.family.image_rule
+        if read is None or (self.family.sight == "codes" and self.codes is None):
+            return None
+        try:
+            return read(self.fields, self.vision, self.preprocessor)
+        except KeyError as error:
+            raise ConfigError(f"the configuration of {self.folder} lacks {error}") from error
 
     @property
     def template(self) -> ChatTemplate:
@@ -94,7 +117,16 @@ def inspect(folder: Path, family: str | None = None) -> CheckpointInfo:
         vision = _vision(folder, found, fields)
     except KeyError as error:
         raise ConfigError(f"{folder / 'config.json'} lacks {error}") from error
-    return CheckpointInfo(folder=folder, family=found, fields=fields, vision=vision, local=local)
+    preprocessor = folder / "preprocessor_config.json"
+    return CheckpointInfo(
+        folder=folder,
+        family=found,
+        fields=fields,
+        vision=vision,
+        preprocessor=_json(preprocessor) if preprocessor.exists() else {},
+        codes=_codes(folder, local) if found.sight == "codes" else None,
+        local=local,
+    )
 
 
 def _vision(folder: Path, family: Family, fields: dict[str, Any]) -> dict[str, Any]:
@@ -102,6 +134,15 @@ def _vision(folder: Path, family: Family, fields: dict[str, Any]) -> dict[str, A
         inner: dict[str, Any] = fields["vision_config"]
         return inner
     return _siglip(folder, fields["mm_vision_tower"]) if family.sight == "siglip" else {}
+
+
+def _codes(folder: Path, local: dict[str, Any]) -> Path | None:
+    named = folder / str(local.get("image_codes", CODES_FOLDER))
+    if named.is_dir():
+        return named
+    if "image_codes" in local:
+        raise ConfigError(f"there is no image tokenizer folder {named}", field="image_codes")
+    return None
 
 
 def _siglip(folder: Path, name: str) -> dict[str, Any]:

@@ -10,14 +10,18 @@ import dataclasses
 from types import MappingProxyType
 
 from seer_core.config import DecoderConfig
+from seer_core.errors import ConfigError
 from seer_core.families.chat_forms import CHATML
 from seer_core.families.family import Family, Fields
 from seer_core.families.layouts import HF_BIAS_MARK, HF_MARK, HF_NAMES, hf_decoder
 from seer_core.families.llava import PROJECTOR_MARK
 from seer_core.families.loops import DREAM_LOOP
+from seer_core.preprocess.patches import Patching, read_patching
 
 VISUAL_MARK = "visual.patch_embed.proj.weight"
 SECTIONS = (16, 24, 24)
+TOWER_PATCHES = (("patch_size", 14), ("spatial_merge_size", 2), ("temporal_patch_size", 2))
+"""Fields of `vision_config` that the preprocessor must agree with, and their defaults."""
 
 _CACHED = dataclasses.replace(DREAM_LOOP, cache_after_first_step=True, remasking="low_confidence")
 
@@ -27,13 +31,22 @@ def _decoder(fields: Fields) -> DecoderConfig:
     return hf_decoder({**fields, "mrope_section": stated or SECTIONS}, qkv_bias=True)
 
 
+def _patching(fields: Fields, vision: Fields, preprocessor: Fields) -> Patching:
+    del fields
+    rule = read_patching(preprocessor)
+    cut, taken = (rule.patch_px, rule.merge, rule.frames), tuple(vision.get(*entry) for entry in TOWER_PATCHES)
+    if cut != taken:
+        raise ConfigError(f"preprocessor_config.json cuts patches {cut}, the tower takes {taken}", field="patch_size")
+    return rule
+
+
 DIMPLE = Family(
     name="dimple",
     title="Dimple",
     present=(HF_MARK, HF_BIAS_MARK, VISUAL_MARK),
     absent=(PROJECTOR_MARK,),
     architectures=("DimpleModel",),
-    names=(*HF_NAMES, (r"visual\.(.+)", r"tower.\1"), (r"img_projector\.(.+)", r"projector.\1")),
+    names=(*HF_NAMES, (r"visual\.(.+)", r"tower.visual.\1"), (r"img_projector\.(.+)", r"projector.\1")),
     template=dataclasses.replace(
         CHATML,
         default_system="You are a helpful assistant.",
@@ -51,4 +64,5 @@ DIMPLE = Family(
     ),
     decoder=_decoder,
     sight="qwen_vl",
+    image_rule=_patching,
 )

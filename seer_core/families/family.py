@@ -1,4 +1,4 @@
-"""What makes a checkpoint belong to a family: names, ids, sizes, template, tiling, loop. Facts only, no torch."""
+"""What makes a checkpoint belong to a family: names, ids, sizes, template, images, loop. Facts only, no torch."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from seer_core.config import DecoderConfig, LoopFacts
-from seer_core.preprocess.image import Tiling
+from seer_core.preprocess.prepare import ImageRule
 from seer_core.preprocess.template import ChatTemplate
 
 Fields = Mapping[str, Any]
 """A checkpoint's config.json."""
+
+ImageRuleReader = Callable[[Fields, Fields, Fields], ImageRule]
+"""The rule by which images are prepared, from config.json, the tower's config and preprocessor_config.json."""
 
 Sight = Literal["siglip", "qwen_vl", "codes", "none"]
 """How a family sees: SigLIP tiles, Qwen2.5-VL's tower, image codes in the vocabulary, or not at all."""
@@ -28,7 +31,8 @@ class Family:
     an answer. `control_ids` are control tokens that the family knows by id while its tokenizer names them otherwise.
     `newline_bfloat16` says that the reference rounds the image newline to bfloat16 whatever the dtype of the rest.
     `loops` are the reference's ways to denoise, by name; the first is the default. `templates` are further prompt forms
-    by name. `tiling` is None where no image is cut into tiles.
+    by name. `image_rule` is None for a family that sees nothing. Where `sight` is `codes`, image code 0 is the token
+    `first_code_id`.
     """
 
     name: str
@@ -48,7 +52,8 @@ class Family:
     loops: Mapping[str, LoopFacts]
     decoder: Callable[[Fields], DecoderConfig]
     sight: Sight = "none"
-    tiling: Callable[[Fields, Fields], Tiling] | None = None
+    image_rule: ImageRuleReader | None = None
+    first_code_id: int = 0
 
     @property
     def loop(self) -> LoopFacts:

@@ -41,7 +41,7 @@ LAVIDA_LLADA = Family(
     loops=MappingProxyType({"prefix": dataclasses.replace(LLADA_LOOP, prefix_lm=True), "full": LLADA_LOOP}),
     decoder=llada_decoder,
     sight="siglip",
-    tiling=pooled_tiling,
+    image_rule=pooled_tiling,
 )
 
 LAVIDA_DREAM = Family(
@@ -63,5 +63,5 @@ LAVIDA_DREAM = Family(
     ),
     decoder=partial(hf_decoder, qkv_bias=True),
     sight="siglip",
-    tiling=pooled_tiling,
+    image_rule=pooled_tiling,
 )

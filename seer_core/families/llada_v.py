@@ -12,7 +12,7 @@ from seer_core.config import DecoderConfig
 from seer_core.families.chat_forms import HEADERS
 from seer_core.families.family import Family, Fields
 from seer_core.families.layouts import HF_BIAS_MARK, HF_MARK, HF_NAMES, hf_decoder
-from seer_core.families.llava import LLAVA_NAMES, PROJECTOR_MARK, SYSTEM
+from seer_core.families.llava import LLAVA_NAMES, PROJECTOR_MARK, SYSTEM, whole_tiling
 from seer_core.families.loops import LLADA_LOOP
 
 TOKENIZER_LENGTH = 126349
@@ -46,4 +46,5 @@ LLADA_V = Family(
     ),
     decoder=_decoder,
     sight="siglip",
+    image_rule=whole_tiling,
 )

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ast
-
 from seer_core.families.family import Fields
 from seer_core.preprocess.image import Tiling
+from seer_core.preprocess.tiling import read_tiling
 
 PROJECTOR_MARK = "model.mm_projector.0.weight"
 
@@ -21,13 +20,13 @@ SYSTEM = (
 )
 
 
-def pooled_tiling(fields: Fields, vision: Fields) -> Tiling:
+def pooled_tiling(fields: Fields, vision: Fields, preprocessor: Fields) -> Tiling:
     """LaViDa's tiles: every view pooled two by two."""
-    grid = fields["image_grid_pinpoints"]
-    canvases = ast.literal_eval(grid) if isinstance(grid, str) else grid
-    patches = vision["image_size"] // vision["patch_size"]
-    return Tiling(
-        tile_px=vision["image_size"],
-        canvases_px=tuple((width, height) for width, height in canvases),
-        side_tokens=-(-patches // 2),
-    )
+    del preprocessor
+    return read_tiling(fields, vision, pooled=True)
+
+
+def whole_tiling(fields: Fields, vision: Fields, preprocessor: Fields) -> Tiling:
+    """LLaDA-V's tiles: every patch a token, and no tiles where a prompt has several images."""
+    del preprocessor
+    return read_tiling(fields, vision, pooled=False, pads_several=True)

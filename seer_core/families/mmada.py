@@ -9,11 +9,13 @@ from __future__ import annotations
 import dataclasses
 from types import MappingProxyType
 
+from seer_core.errors import ConfigError
 from seer_core.families.chat_forms import HEADERS
-from seer_core.families.family import Family
+from seer_core.families.family import Family, Fields
 from seer_core.families.layouts import LLADA_MARK, LLADA_NAMES, llada_decoder
 from seer_core.families.llava import PROJECTOR_MARK
 from seer_core.families.loops import LLADA_LOOP
+from seer_core.preprocess.frame import Framing
 
 FIRST_CODE_ID = 126349
 """Image code 0: behind the text tokenizer's last id, not behind the text rows."""
@@ -28,6 +30,16 @@ _CHAT = dataclasses.replace(
 )
 
 _PLAIN = dataclasses.replace(LLADA_LOOP, guidance=True)
+
+
+def _framing(fields: Fields, vision: Fields, preprocessor: Fields) -> Framing:
+    """The reference crops; it squashes diagrams, charts and documents. `image_fit` under the key `seer` says which."""
+    del vision, preprocessor
+    fit = fields.get("seer", {}).get("image_fit", "crop")
+    if fit not in ("crop", "squash"):
+        raise ConfigError(f"image_fit is {fit!r}; known are crop and squash", field="image_fit")
+    return Framing(fit=fit)
+
 
 MMADA = Family(
     name="mmada",
@@ -47,4 +59,6 @@ MMADA = Family(
     loops=MappingProxyType({"full": _PLAIN, "fast": dataclasses.replace(_PLAIN, stop="block_end")}),
     decoder=llada_decoder,
     sight="codes",
+    image_rule=_framing,
+    first_code_id=FIRST_CODE_ID,
 )

@@ -10,22 +10,19 @@ from typing import TYPE_CHECKING
 
 from seer_core.errors import ConfigError
 from seer_core.families.checkpoint import CheckpointInfo, inspect
-from seer_core.models.weights import load_into, transfers
+from seer_core.families.source import source_of
 from seer_core.preprocess.processor import Processor, PromptRules
 from seer_core.preprocess.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     import torch
-    from torch import nn
 
     from seer_core.models.decoder import Decoder
-    from seer_core.models.vlm import VisionLanguageModel
+    from seer_core.models.multimodal import MultimodalModel
 
 __all__ = [
     "CheckpointInfo",
-    "build_model",
     "check_device",
-    "check_tensors",
     "default_dtype",
     "inspect",
     "load_decoder",
@@ -35,19 +32,19 @@ __all__ = [
 
 
 def load_processor(folder: Path, family: str | None = None) -> Processor:
-    """Tokenizer, template and tiling of a checkpoint. Imports no torch."""
+    """Tokenizer, template and image rule of a checkpoint. Imports no torch."""
     info = inspect(folder, family)
-    tiling = info.family.tiling
+    rule = info.image_rule
     rules = PromptRules(
         placeholder_id=info.family.placeholder_id,
         max_positions=info.decoder.max_positions,
         min_images=info.local.get("min_images", 0),
-        max_images=info.local.get("max_images", 16) if tiling else 0,
+        max_images=0 if rule is None else info.local.get("max_images", 16),
         control_ids=info.family.control_ids,
     )
     tokenizer = Tokenizer.load(folder)
     tokenizer.guard(names=info.template.controls, ids=(info.roles.mask_id, *info.roles.end_ids))
-    return Processor(tokenizer, info.template, tiling and tiling(info.fields, info.vision), rules)
+    return Processor(tokenizer, info.template, rule, rules)
 
 
 def load_decoder(
@@ -66,7 +63,7 @@ def load_decoder(
     info = inspect(folder, family)
     with skeleton():
         decoder = Decoder(info.decoder)
-    _fill(decoder, info, device, dtype, quiet=quiet, prefix="decoder.")
+    source_of(decoder, info, "decoder.").load(device, dtype or default_dtype(info, device), quiet=quiet)
     return decoder.to(device).eval()
 
 
@@ -77,45 +74,35 @@ def load_model(
     dtype: torch.dtype | None = None,
     family: str | None = None,
     quiet: bool = False,
-) -> VisionLanguageModel:
-    """Tower, projector and decoder. `dtype` None is that of `default_dtype`."""
+) -> MultimodalModel:
+    """Tower, projector and decoder, as far as the family has them. `dtype` None is that of `default_dtype`."""
+    from seer_core.families.network import build_model, fill_model
     from seer_core.models.skeleton import skeleton
 
     check_device(device)
     info = inspect(folder, family)
     with skeleton():
         model = build_model(info)
-    _fill(model, info, device, dtype, quiet=quiet)
-    if info.family.newline_bfloat16:
-        model.newline.data = model.newline.data.bfloat16().to(model.newline.dtype)
+    fill_model(model, info, device, dtype or default_dtype(info, device), quiet=quiet)
     return model.to(device).eval()
 
 
 def default_dtype(info: CheckpointInfo, device: str) -> torch.dtype:
-    """The dtype that config.json names, bfloat16 where it names none; float32 on a CPU."""
+    """The dtype that config.json names, bfloat16 where it names none.
+
+    On a CPU bfloat16 is taken where it is as fast as float32, which every call measures, and float32 otherwise.
+    """
     import torch
 
-    if torch.device(device).type == "cpu":
-        return torch.float32
+    from seer_core.models.precision import bfloat16_keeps_up
+
     name = str(info.fields.get("dtype") or info.fields.get("torch_dtype") or "bfloat16").removeprefix("torch.")
     if name not in ("float32", "float16", "bfloat16"):
         raise ConfigError(f"{info.folder / 'config.json'} names the dtype {name!r}", field="dtype")
     dtype: torch.dtype = getattr(torch, name)
+    if torch.device(device).type == "cpu" and (dtype != torch.bfloat16 or not bfloat16_keeps_up()):
+        return torch.float32
     return dtype
-
-
-def check_tensors(info: CheckpointInfo) -> None:
-    """Compare every tensor's name and shape with what the model needs, by the files' headers alone.
-
-    Raises `WeightsError` that names the file or tensor. A tower that is not built here is not looked at.
-    """
-    from seer_core.models.decoder import Decoder
-    from seer_core.models.skeleton import skeleton
-
-    with skeleton():
-        module: nn.Module = Decoder(info.decoder) if info.family.tiling is None else build_model(info)
-    prefix = "decoder." if info.family.tiling is None else ""
-    transfers(module, info.folder, info.family.names, prefix=prefix, spare_rows=_spare(info))
 
 
 def check_device(device: str) -> None:
@@ -126,34 +113,3 @@ def check_device(device: str) -> None:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:
         raise ConfigError(f"device {device!r} cannot be used here: {error}", field="device") from error
-
-
-def build_model(info: CheckpointInfo) -> VisionLanguageModel:
-    """The network a checkpoint describes, weights not loaded."""
-    if info.family.tiling is None:
-        raise ConfigError(f"models of {info.family.name} can only be loaded as decoders", field="family")
-    from seer_core.models.decoder import Decoder
-    from seer_core.models.vision.siglip import SiglipTower
-    from seer_core.models.vlm import VisionLanguageModel
-
-    decoder = Decoder(info.decoder)
-    return VisionLanguageModel(decoder, SiglipTower(info.vision), info.family.placeholder_id)
-
-
-def _fill(
-    module: nn.Module, info: CheckpointInfo, device: str, dtype: torch.dtype | None, *, quiet: bool, prefix: str = ""
-) -> None:
-    load_into(
-        module,
-        info.folder,
-        info.family.names,
-        prefix=prefix,
-        spare_rows=_spare(info),
-        device=device,
-        dtype=dtype or default_dtype(info, device),
-        quiet=quiet,
-    )
-
-
-def _spare(info: CheckpointInfo) -> dict[str, int]:
-    return dict.fromkeys(("decoder.embedding.weight", "decoder.head.weight"), info.decoder.spare_rows)

@@ -62,13 +62,18 @@ def stored_tensors(folder: Path) -> dict[str, Stored]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """One tensor on its way from a file to its place in a module."""
+    """One tensor on its way from a file to its place in a module: the first `rows` of it, where that is not None."""
 
     name: str
     place: str
     path: Path
     stored: Stored
     rows: int | None
+
+    @property
+    def elements(self) -> int:
+        """The numbers that arrive."""
+        return self.stored.elements if self.rows is None else self.stored.elements // self.stored.shape[0] * self.rows
 
 
 def transfers(

@@ -1,4 +1,4 @@
-"""Messages to a `Prompt`: template, tokens and image views of one checkpoint. Needs no torch."""
+"""Messages to a `Prompt`: template, tokens and prepared images of one checkpoint. Needs no torch."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 from PIL import Image
 
 from seer_core.errors import ContextLengthExceeded, InvalidRequest
-from seer_core.preprocess.image import ImageLimits, Tiling, cut_views, decode_image
+from seer_core.preprocess.image import ImageLimits, decode_image
+from seer_core.preprocess.prepare import ImageRule, prepare_image
 from seer_core.preprocess.template import ChatTemplate, Part
 from seer_core.preprocess.tokenizer import Tokenizer
-from seer_core.prompt import ImageViews, Prompt
+from seer_core.prompt import PreparedImage, Prompt
 from seer_core.types import Message
 
 
@@ -34,10 +35,13 @@ class PromptRules:
 class Processor:
     """Prepares prompts and decodes answers for one checkpoint."""
 
-    def __init__(self, tokenizer: Tokenizer, template: ChatTemplate, tiling: Tiling | None, rules: PromptRules) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, template: ChatTemplate, image_rule: ImageRule | None, rules: PromptRules
+    ) -> None:
+        """`image_rule` None refuses images."""
         self.tokenizer = tokenizer
         self.template = template
-        self.tiling = tiling
+        self.image_rule = image_rule
         self.rules = rules
 
     def prepare(self, messages: Sequence[Message], canvas_tokens: int = 0) -> Prompt:
@@ -52,7 +56,8 @@ class Processor:
             raise ContextLengthExceeded(text, field="max_tokens")
         self._check_text([message.text.strip() for message in messages], canvas_tokens)
         files = [data for message in messages for data in message.images]
-        images = tuple(self.views(decode_image(data, self.rules.limits)) for data in files)
+        alone = len(files) == 1
+        images = tuple(self.image(decode_image(data, self.rules.limits), alone=alone) for data in files)
         ids = [token for part in self.template.parts(messages) for token in self.ids(part)]
         length = len(ids) + sum(image.tokens - 1 for image in images)
         room = self.rules.max_positions
@@ -91,11 +96,14 @@ class Processor:
         except UnicodeEncodeError as error:
             raise InvalidRequest("a message holds half a character, a lone surrogate", field="messages") from error
 
-    def views(self, image: Image.Image) -> ImageViews:
-        """The tower's views of a decoded image; raises `InvalidRequest` where the model takes none."""
-        if self.tiling is None:
+    def image(self, image: Image.Image, *, alone: bool = True) -> PreparedImage:
+        """A decoded image as the tower takes it; `alone` says that it is the prompt's only one.
+
+        Raises `InvalidRequest` where the model takes none, `BadImage` for a size that it does not take.
+        """
+        if self.image_rule is None:
             raise InvalidRequest("this model takes no images", field="messages")
-        return cut_views(image, self.tiling)
+        return prepare_image(image, self.image_rule, alone=alone)
 
     def ids(self, part: Part) -> list[int]:
         """Token ids of one part of a rendered conversation."""

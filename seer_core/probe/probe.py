@@ -13,7 +13,7 @@ from torch import Tensor
 
 from seer_core.errors import ProfileError
 from seer_core.kernels.sparsity import sparsity
-from seer_core.models.vlm import VisionLanguageModel
+from seer_core.models.multimodal import MultimodalModel
 from seer_core.probe.detectors import detector_named, forecast_from, whole_canvas
 from seer_core.probe.profile import Profile, Readout
 from seer_core.probe.readout import readout_scores
@@ -34,9 +34,7 @@ class ProbedCurve:
 class Probe:
     """Prompts in, forecasts out; one padded batch a call."""
 
-    def __init__(
-        self, model: VisionLanguageModel, roles: TokenRoles, profile: Profile, *, prefix_lm: bool = True
-    ) -> None:
+    def __init__(self, model: MultimodalModel, roles: TokenRoles, profile: Profile, *, prefix_lm: bool = True) -> None:
         """Raises `ProfileError` where the profile taps a layer or a width that the model does not have."""
         _check_fits(model, profile)
         self.model, self.roles, self.profile, self.prefix_lm = model, roles, profile, prefix_lm
@@ -124,7 +122,7 @@ class _Reader:
         ]
 
 
-def _check_fits(model: VisionLanguageModel, profile: Profile) -> None:
+def _check_fits(model: MultimodalModel, profile: Profile) -> None:
     layers = model.decoder.config.layers
     if profile.depth > layers:
         raise ProfileError(f"the profile taps layer {profile.depth - 1}, the model has {layers} layers", field="layer")
@@ -132,7 +130,7 @@ def _check_fits(model: VisionLanguageModel, profile: Profile) -> None:
         _check_width(model, profile.readout)
 
 
-def _check_width(model: VisionLanguageModel, readout: Readout) -> None:
+def _check_width(model: MultimodalModel, readout: Readout) -> None:
     config = model.decoder.config
     width = config.hidden_size if readout.tensor == "mlp" else config.mlp_size
     if len(readout.weights) != width:

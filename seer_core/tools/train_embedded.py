@@ -20,7 +20,8 @@ from tqdm import tqdm
 
 from seer_core.embedded.batches import Batch, BatchMaker
 from seer_core.embedded.muon import Muon
-from seer_core.families.registry import build_model, inspect, load_processor
+from seer_core.families.network import build_tiled
+from seer_core.families.registry import inspect, load_processor
 from seer_core.layers.attention import Behind, Remembering
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.tools.embedded_layout import write_skeleton, write_weights
@@ -40,7 +41,7 @@ class Trainer:
             write_skeleton(folder)
         info = inspect(folder)
         self.info = info
-        self.model = build_model(info)
+        self.model = build_tiled(info)
         initialise(self.model)
         self.maker = BatchMaker(
             load_processor(folder),

@@ -1,4 +1,4 @@
-"""A text case's first forward, by the decoder alone, compared with what the reference saw there.
+"""A case's first forward compared with what the reference saw there.
 
 Legend: B rows, P prompt positions, G canvas slots, R rows of the reference's tensors (G, or G + 1 with the last prompt
 position in front), D decoder width.
@@ -18,10 +18,13 @@ Case = dict[str, Any]
 Numbers = dict[str, Tensor]
 
 
-def check_first_forward(decoder: Decoder, case: Case, numbers: Numbers) -> None:
-    """Embeddings, every layer's stream and product, logits and their likeliest tokens are the reference's."""
-    prompt = decoder.embed(torch.tensor(prompt_rows(case)))  # [B, P, D]
-    _check_embeddings(prompt, numbers)
+def check_first_forward(decoder: Decoder, case: Case, numbers: Numbers, prompt: Tensor | None = None) -> None:
+    """Embeddings, every layer's stream and product, logits and their likeliest tokens are the reference's.
+
+    `prompt` [B, P, D] are a prompt's embeddings where its ids alone are not enough.
+    """
+    prompt = decoder.embed(torch.tensor(prompt_rows(case))) if prompt is None else prompt
+    check_embeddings(prompt, numbers)
     seen = first_forward(decoder, case, numbers, prompt)
     streams = [seen["embeddings"], *(seen[f"hidden.{layer}"] for layer in range(4)), seen["norm"]]
     torch.testing.assert_close(torch.stack(streams, 1), numbers["hidden"], atol=2e-3, rtol=1e-4)
@@ -113,8 +116,12 @@ def _allowed(case: Case, length: int) -> Tensor | None:
     return torch.nn.functional.pad(given, (0, length - given.shape[1]), value=True)
 
 
-def _check_embeddings(prompt: Tensor, numbers: Numbers) -> None:
-    torch.testing.assert_close(prompt[:, :8], numbers["embeds_first8"], atol=3e-4, rtol=1e-5)
-    torch.testing.assert_close(prompt[:, -8:], numbers["embeds_last8"], atol=3e-4, rtol=1e-5)
+def check_embeddings(prompt: Tensor, numbers: Numbers) -> None:
+    """Prompt embeddings [B, P, D] against the rows, sums and magnitudes that were recorded of the reference's."""
+    named = {"first8": prompt[:, :8], "last8": prompt[:, -8:], "every61": prompt[:, ::61]}
+    for name, rows in named.items():
+        if f"embeds_{name}" in numbers:
+            torch.testing.assert_close(rows, numbers[f"embeds_{name}"], atol=3e-4, rtol=1e-5)
     sums = prompt.double().sum(-1)
     torch.testing.assert_close(sums, numbers["embeds_row_sum"].double(), atol=5e-3, rtol=0)
+    torch.testing.assert_close(prompt.abs().amax(-1), numbers["embeds_row_absmax"], atol=3e-4, rtol=1e-5)

@@ -14,8 +14,9 @@ from seer_core.config import LoopFacts
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine, Row
 from seer_core.families.registry import inspect, load_model
-from seer_core.models.vlm import VisionLanguageModel
-from seer_core.preprocess.image import ImageLimits, cut_views, decode_image
+from seer_core.models.multimodal import MultimodalModel
+from seer_core.preprocess.image import ImageLimits, decode_image
+from seer_core.preprocess.prepare import prepare_image
 from seer_core.probe.detectors import whole_canvas
 from seer_core.prompt import EncodedPrompt, Prompt
 from seer_core.types import Decoding, Outcome, Sampling, TokenRoles
@@ -28,7 +29,7 @@ Encode = Callable[[str], EncodedPrompt]
 
 
 @pytest.fixture(scope="module")
-def model(golden_checkpoint: Callable[[str], Path]) -> VisionLanguageModel:
+def model(golden_checkpoint: Callable[[str], Path]) -> MultimodalModel:
     return load_model(golden_checkpoint(FAMILY))
 
 
@@ -38,16 +39,15 @@ def roles(golden_checkpoint: Callable[[str], Path]) -> TokenRoles:
 
 
 @pytest.fixture(scope="module")
-def encode(golden_checkpoint: Callable[[str], Path], model: VisionLanguageModel) -> Encode:
-    info = inspect(golden_checkpoint(FAMILY))
-    assert info.family.tiling is not None
-    tiling = info.family.tiling(info.fields, info.vision)
+def encode(golden_checkpoint: Callable[[str], Path], model: MultimodalModel) -> Encode:
+    rule = inspect(golden_checkpoint(FAMILY)).image_rule
+    assert rule is not None
 
     @cache
     def of_case(name: str) -> EncodedPrompt:
         case = load_case(FAMILY, name)
         files = [] if case["image"] is None else [case["image"]["file"]]
-        images = tuple(cut_views(decode_image((CASES / file).read_bytes(), ImageLimits()), tiling) for file in files)
+        images = tuple(prepare_image(decode_image((CASES / file).read_bytes(), ImageLimits()), rule) for file in files)
         prompt = Prompt(ids=np.array(case["prompt_ids"]), images=images, length_tokens=case["prompt_length"])
         return model.encode(prompt)
 
@@ -82,7 +82,7 @@ def spell(ids: Sequence[int]) -> str:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_forward_writes_what_the_reference_writes(
-    name: str, model: VisionLanguageModel, roles: TokenRoles, encode: Encode
+    name: str, model: MultimodalModel, roles: TokenRoles, encode: Encode
 ) -> None:
     case = load_case(FAMILY, name)
     stage = Stage(model.decoder, roles, spell, loop=LoopFacts(prefix_lm=case["settings"]["prefix_lm"]))
@@ -104,7 +104,7 @@ def test_every_forward_writes_what_the_reference_writes(
 
 @pytest.mark.parametrize("prefix_lm", [True, False])
 def test_all_cases_together_answer_as_the_reference_does_alone(
-    prefix_lm: bool, model: VisionLanguageModel, roles: TokenRoles, encode: Encode
+    prefix_lm: bool, model: MultimodalModel, roles: TokenRoles, encode: Encode
 ) -> None:
     names = [name for name in NAMES if load_case(FAMILY, name)["settings"]["prefix_lm"] == prefix_lm]
     engine = Engine(model.decoder, roles, spell, EngineConfig(), loop=LoopFacts(prefix_lm=prefix_lm))

@@ -32,14 +32,16 @@ def checkpoint(golden_checkpoint: Callable[[str], Path]) -> Path:
 
 @pytest.fixture(scope="module")
 def model(checkpoint: Path) -> VisionLanguageModel:
-    return load_model(checkpoint)
+    loaded = load_model(checkpoint)
+    assert isinstance(loaded, VisionLanguageModel)
+    return loaded
 
 
 @pytest.fixture(scope="module")
 def tiling(checkpoint: Path) -> Tiling:
-    info = inspect(checkpoint)
-    assert info.family.tiling is not None
-    return info.family.tiling(info.fields, info.vision)
+    rule = inspect(checkpoint).image_rule
+    assert isinstance(rule, Tiling)
+    return rule
 
 
 @cache

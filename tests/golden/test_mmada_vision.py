@@ -1,39 +1,61 @@
-"""MMaDA's images against the reference: framed pixels, every level of the encoder, and the codes."""
+"""MMaDA's images against the reference: framed pixels, every level of the encoder, the codes, and the prompt."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from safetensors import safe_open
 from torch import Tensor, nn
 
+from seer_core.errors import InvalidRequest
+from seer_core.families.registry import inspect, load_model, load_processor
 from seer_core.models.code_vlm import CodeModel
-from seer_core.models.vision.magvit import NAMES, MagvitEncoder, quantise, read_sizes
-from seer_core.models.weights import load_into
+from seer_core.models.multimodal import MultimodalModel
+from seer_core.models.vision.magvit import MagvitEncoder, quantise
 from seer_core.preprocess.frame import Framing, frame_image
 from seer_core.preprocess.image import ImageLimits, decode_image
 from seer_core.prompt import ImageFrame
+from seer_core.types import Message
 from tests.golden.conftest import CASES, case_names, load_case, load_numbers
-from tests.golden.vision import bare_decoder, prompt_of
 
 FAMILY = "mmada_magvit"
 NAMES_OF_CASES = case_names(FAMILY)
-PLACEHOLDER = -200
+CheckpointOf = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def tower(golden_checkpoint: Callable[[str], Path]) -> MagvitEncoder:
-    folder = golden_checkpoint(FAMILY)
-    with safe_open(folder / "model.safetensors", framework="np") as file:
-        shapes = {name: file.get_slice(name).get_shape() for name in file.keys()}  # noqa: SIM118 - no mapping
-    built = MagvitEncoder(read_sizes(shapes))
-    load_into(built, folder, NAMES, prefix="tower.")
-    return built.eval().requires_grad_(False)
+def with_codes(golden_checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> CheckpointOf:
+    """How images are framed -> a checkpoint of the language model that says where its image tokenizer is."""
+
+    @cache
+    def write(fit: str) -> Path:
+        folder, plain = tmp_path_factory.mktemp(fit), golden_checkpoint("mmada")
+        for name in ("model.safetensors", "tokenizer.json"):
+            (folder / name).symlink_to(plain / name)
+        local = {"image_codes": str(golden_checkpoint(FAMILY)), "image_fit": fit}
+        fields = json.loads((plain / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**fields, "seer": local}))
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="module")
+def model(with_codes: CheckpointOf) -> CodeModel:
+    loaded = load_model(with_codes("squash"))
+    assert isinstance(loaded, CodeModel)
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def tower(model: CodeModel) -> MagvitEncoder:
+    return model.tower
 
 
 def framed(case: dict[str, Any]) -> ImageFrame:
@@ -84,17 +106,37 @@ def test_every_level_and_the_codes_are_the_references(name: str, tower: MagvitEn
     assert torch.equal(codes[sure], torch.tensor(case["expected"]["codes"])[sure])
 
 
-@pytest.mark.parametrize("name", NAMES_OF_CASES)
-def test_codes_stand_in_the_prompt_as_tokens_of_their_own(name: str, tower: MagvitEncoder) -> None:
-    case = load_case(FAMILY, name)
-    first = case["expected"]["id_offset_in_language_model"]
-    torch.manual_seed(0)
-    model = CodeModel(bare_decoder(8, 134656), tower, PLACEHOLDER, first_code_id=first)
-    image = framed(case)
-    ids = [126089, 126084, PLACEHOLDER, 126085, 7]
-    encoded = model.encode(prompt_of({"prompt_length": 4 + image.tokens}, [image], ids))
-    sure = (load_numbers(FAMILY, name)["z"][0].abs() > 1e-3).all(0).flatten()
-    spelled = [*ids[:2], *(first + code for code in case["expected"]["codes"]), *ids[3:]]
+def test_an_image_of_a_request_stands_in_the_prompt_as_tokens(model: CodeModel, with_codes: CheckpointOf) -> None:
+    case = load_case(FAMILY, "squash_512")
+    picture = (CASES / case["image"]["file"]).read_bytes()
+    prompt = load_processor(with_codes("squash")).prepare([Message(role="user", text="hi", images=(picture,))])
+    encoded = model.encode(prompt)
+    assert encoded.length_tokens == prompt.length_tokens
+    first, codes = case["expected"]["id_offset_in_language_model"], case["expected"]["codes"]
+    spelled = [i for token in prompt.ids.tolist() for i in ([first + c for c in codes] if token == -200 else [token])]
+    assert spelled[:2] == [126089, 126084]
+    assert spelled[2 + len(codes)] == 126085
     wanted = model.decoder.embed(torch.tensor(spelled)[None])[0]
-    keep = torch.tensor([True, True, *sure.tolist(), True, True])
+    sure = (load_numbers(FAMILY, "squash_512")["z"][0].abs() > 1e-3).all(0).flatten().tolist()
+    keep = torch.tensor([True, True, *sure, *[True] * (len(spelled) - 2 - len(codes))])
     assert torch.equal(encoded.embeddings[keep], wanted[keep])
+
+
+def test_an_image_is_cropped_unless_the_checkpoint_says_otherwise(with_codes: CheckpointOf) -> None:
+    plain, crop, squash = Framing(), *(inspect(with_codes(fit)).image_rule for fit in ("crop", "squash"))
+    assert plain == crop
+    assert squash == Framing(fit="squash")
+
+
+def test_the_encoder_keeps_its_precision_whatever_the_rest_is_loaded_in(with_codes: CheckpointOf) -> None:
+    loaded = load_model(with_codes("crop"), dtype=torch.float16)
+    assert isinstance(loaded, CodeModel)
+    assert {parameter.dtype for parameter in loaded.tower.parameters()} == {torch.float32}
+    assert {parameter.dtype for parameter in loaded.decoder.parameters()} == {torch.float16}
+
+
+def test_without_an_image_tokenizer_the_model_answers_text_alone(golden_checkpoint: Callable[[str], Path]) -> None:
+    folder = golden_checkpoint("mmada")
+    assert type(load_model(folder)) is MultimodalModel
+    with pytest.raises(InvalidRequest, match="image"):
+        load_processor(folder).prepare([Message(role="user", text="hi", images=(b"picture",))])

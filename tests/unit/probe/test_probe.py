@@ -9,7 +9,7 @@ from torch import Tensor
 
 from seer_core.errors import InvalidRequest, ProfileError
 from seer_core.layers.attention import Behind, Remembering
-from seer_core.models.vlm import VisionLanguageModel
+from seer_core.models.multimodal import MultimodalModel
 from seer_core.probe.detectors import DETECTORS
 from seer_core.probe.probe import Probe
 from seer_core.probe.profile import DETECTOR_NAMES, PaperRule, Profile, Readout
@@ -57,7 +57,7 @@ def test_poison_in_a_neighbours_prompt_reaches_no_other_row() -> None:
     same(alone, clean)
 
 
-def slow_curves(model: VisionLanguageModel, prompt: Tensor, canvas: int, *, prefix_lm: bool) -> Tensor:
+def slow_curves(model: MultimodalModel, prompt: Tensor, canvas: int, *, prefix_lm: bool) -> Tensor:
     """|a| at the tap from one unpadded run over prompt and canvas; a prefix-LM prompt does not see the canvas."""
     decoder, length = model.decoder, len(prompt)
     masks = decoder.embed(torch.full((1, canvas), ROLES.mask_id))

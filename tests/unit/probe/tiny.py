@@ -8,7 +8,7 @@ import torch
 
 from seer_core.config import DecoderConfig
 from seer_core.models.decoder import Decoder
-from seer_core.models.vlm import VisionLanguageModel
+from seer_core.models.multimodal import MultimodalModel
 from seer_core.prompt import EncodedPrompt
 from seer_core.types import TokenRoles
 
@@ -38,8 +38,8 @@ class DecoderOnly:
         self.decoder = decoder
 
 
-def tiny_model(layers: int = 3) -> VisionLanguageModel:
-    return cast("VisionLanguageModel", DecoderOnly(tiny_decoder(layers)))
+def tiny_model(layers: int = 3) -> MultimodalModel:
+    return cast("MultimodalModel", DecoderOnly(tiny_decoder(layers)))
 
 
 def random_prompt(length: int, seed: int) -> EncodedPrompt:
