@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from seer_core.config import LoopFacts
 from seer_core.errors import ProfileError
 from seer_core.kernels.sparsity import sparsity
 from seer_core.models.multimodal import MultimodalModel
@@ -34,10 +35,10 @@ class ProbedCurve:
 class Probe:
     """Prompts in, forecasts out; one padded batch a call."""
 
-    def __init__(self, model: MultimodalModel, roles: TokenRoles, profile: Profile, *, prefix_lm: bool = True) -> None:
+    def __init__(self, model: MultimodalModel, roles: TokenRoles, profile: Profile, *, loop: LoopFacts) -> None:
         """Raises `ProfileError` where the profile taps a layer or a width that the model does not have."""
         _check_fits(model, profile)
-        self.model, self.roles, self.profile, self.prefix_lm = model, roles, profile, prefix_lm
+        self.model, self.roles, self.profile, self.loop = model, roles, profile, loop
         self._weights = None if profile.readout is None else torch.tensor(profile.readout.weights)
 
     def encode(self, prompt: Prompt) -> EncodedPrompt:
@@ -76,10 +77,10 @@ class Probe:
         run_step_zero(
             self.model.decoder,
             self.roles.mask_id,
-            [prompt.embeddings for prompt in prompts],
+            prompts,
             canvas_tokens,
             depth=self.profile.depth,
-            prefix_lm=self.prefix_lm,
+            loop=self.loop,
             observe=reader,
         )
         return reader.evidence(canvas_tokens)

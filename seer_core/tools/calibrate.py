@@ -96,10 +96,10 @@ def magnitudes(
         run_step_zero(
             probe.model.decoder,
             probe.roles.mask_id,
-            [labelled.prompts[row].embeddings for row in rows],
+            [labelled.prompts[row] for row in rows],
             [canvas[row] for row in rows],
             depth=layer + 1,
-            prefix_lm=probe.prefix_lm,
+            loop=probe.loop,
             observe=_collector(seen, layer, [canvas[row] for row in rows]),
         )
     return seen

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from seer_core.config import LoopFacts
 from seer_core.errors import InvalidRequest, ProfileError
 from seer_core.layers.attention import Behind, Remembering
 from seer_core.models.multimodal import MultimodalModel
@@ -26,7 +27,7 @@ PROFILE = Profile(
 
 
 def probe(profile: Profile = PROFILE, *, prefix_lm: bool = True) -> Probe:
-    return Probe(tiny_model(), ROLES, profile, prefix_lm=prefix_lm)
+    return Probe(tiny_model(), ROLES, profile, loop=LoopFacts(prefix_lm=prefix_lm))
 
 
 def same(a: Evidence, b: Evidence) -> None:

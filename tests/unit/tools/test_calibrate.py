@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from seer_core.config import LoopFacts
 from seer_core.errors import ProfileError
 from seer_core.probe.probe import Probe
 from seer_core.probe.profile_file import load_profile, save_profile
@@ -57,7 +58,7 @@ def test_a_calibrated_profile_is_saved_loaded_and_served(tmp_path: Path) -> None
     json.dumps(report, allow_nan=False)
     save_profile(profile, tmp_path / "profile.json")
     assert load_profile(tmp_path / "profile.json", fingerprint="tiny") == profile
-    probe = Probe(tiny_model(), ROLES, profile)
+    probe = Probe(tiny_model(), ROLES, profile, loop=LoopFacts(prefix_lm=True))
     forecasts = probe.forecast([random_prompt(4, 0)] * 2, [12, 16], [Decoding(), Decoding(detector="readout")])
     assert [forecast.canvas_tokens for forecast in forecasts] == [12, 16]
 
