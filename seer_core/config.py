@@ -61,6 +61,7 @@ class LoopFacts:
     - `block_length`: the block, filled from left to right; `WHOLE_CANVAS` where the reference has no blocks.
     - `schedule`, `commit`, `commit_threshold`, `remasking`: names in the engine's tables.
     - `banned_ids`: never proposed, and left out of the confidence.
+    - `top_k`: only the k likeliest tokens are proposed and count for the confidence; 0 is all.
 
     When a canvas is complete (`stop`): once nothing is masked (`none`); once nothing is masked before the first end
     token, behind which nothing more is committed (`scan`); or after a block whose last token ends the answer
@@ -81,4 +82,5 @@ class LoopFacts:
     commit_threshold: float = 0.9
     remasking: str = "low_confidence"
     banned_ids: frozenset[int] = frozenset()
+    top_k: int = 0
     stop: StopRule = "none"

@@ -136,7 +136,7 @@ class ActiveRow:
     @property
     def ask(self) -> Ask:
         """What it wants proposed this step."""
-        return Ask(len(self.canvas.holes), self.row.sampling, self._rule, self.steps)
+        return Ask(len(self.canvas.holes), self.row.sampling, self._rule, self.steps, self._loop.top_k)
 
     def commit(self, proposal: Proposal) -> Written:
         """Write the most confident of the proposals into the canvas."""

@@ -37,17 +37,22 @@ class Ranking(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """What one row wants proposed: tokens for `holes` masked positions, by its own rules."""
+    """What one row wants proposed: tokens for `holes` masked positions, by its own rules.
+
+    With `top_k` the others than the k likeliest tokens count as impossible, for the proposal and for how sure it is.
+    """
 
     holes: int
     sampling: Sampling
     rule: Remasking
     step: int
+    top_k: int = 0
 
 
 def propose(logits: Tensor, *, mask_id: int, ask: Ask) -> Proposal:
     """The proposals of one row's raw `logits` [M, V]. Raises `EngineError` for logits that are not finite."""
     measure = _greedy(ask)
+    logits = _likeliest(logits, ask.top_k)
     if measure is not None:
         return _finite(Proposal(*confidence_for(logits.device)(logits, mask_id, measure)))
     generator = _generator(ask.sampling.seed, ask.step, logits.device)
@@ -62,26 +67,30 @@ def propose_together(logits: Tensor, *, mask_id: int, asks: Sequence[Ask]) -> li
     Greedy rows of one measure are read in one pass.
     """
     counts = [ask.holes for ask in asks]
-    measures = {measure for ask in asks if (measure := _greedy(ask)) is not None}
-    passes = {measure: _read(logits, mask_id, measure, asks) for measure in measures}
+    kinds = {(measure, ask.top_k) for ask in asks if (measure := _greedy(ask)) is not None}
+    passes = {kind: _read(logits, mask_id, kind, asks) for kind in kinds}
     found: list[Proposal | EngineError] = []
     for own, ask in zip(torch.split(logits, counts), asks, strict=True):
         measure = _greedy(ask)
         try:
-            found.append(propose(own, mask_id=mask_id, ask=ask) if measure is None else _finite(next(passes[measure])))
+            found.append(
+                propose(own, mask_id=mask_id, ask=ask) if measure is None else _finite(next(passes[measure, ask.top_k]))
+            )
         except EngineError as error:
             found.append(error)
     return [each if isinstance(each, EngineError) else each.on_host() for each in found]
 
 
-def _read(logits: Tensor, mask_id: int, measure: Measure, asks: Sequence[Ask]) -> Iterator[Proposal]:
-    """The proposals of all rows that are greedy by `measure`, in their order."""
-    mine = [_greedy(ask) == measure for ask in asks]
+def _read(logits: Tensor, mask_id: int, kind: tuple[Measure, int], asks: Sequence[Ask]) -> Iterator[Proposal]:
+    """The proposals of all rows that are greedy by one measure among so many tokens, in their order."""
+    mine = [(_greedy(ask), ask.top_k) == kind for ask in asks]
     counts = [ask.holes for ask, own in zip(asks, mine, strict=True) if own]
     if not all(mine):
         parts = torch.split(logits, [ask.holes for ask in asks])
         logits = torch.cat([part for part, own in zip(parts, mine, strict=True) if own])
-    tokens, values = (each.cpu() for each in confidence_for(logits.device)(logits, mask_id, measure))
+    measure, top_k = kind
+    found = confidence_for(logits.device)(_likeliest(logits, top_k), mask_id, measure)
+    tokens, values = (each.cpu() for each in found)
     return map(Proposal, tokens.split(counts), values.split(counts))
 
 
@@ -93,6 +102,14 @@ def rank(confidence: Tensor) -> Ranking:
 def _greedy(ask: Ask) -> Measure | None:
     """By which measure the row's likeliest tokens are judged, if those are what it takes."""
     return GREEDY_MEASURES.get(ask.rule) if ask.sampling.temperature == 0 else None
+
+
+def _likeliest(logits: Tensor, top_k: int) -> Tensor:
+    """[M, V] with all but the `top_k` likeliest tokens at minus infinity; 0 keeps all."""
+    if not 0 < top_k < logits.shape[-1]:
+        return logits
+    least = logits.topk(top_k, dim=-1).values[..., -1:]
+    return logits.masked_fill(logits < least, -torch.inf)
 
 
 def _finite(proposal: Proposal) -> Proposal:

@@ -59,7 +59,8 @@ DIMPLE = Family(
     loops=MappingProxyType(
         {
             "dim": dataclasses.replace(_CACHED, schedule="share", commit="confident", commit_threshold=0.95),
-            "dream": _CACHED,
+            # What its golden cases show, and the default of transformers' generation config; `dim` ranks unfiltered.
+            "dream": dataclasses.replace(_CACHED, top_k=50),
         }
     ),
     decoder=_decoder,

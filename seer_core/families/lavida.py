@@ -24,6 +24,9 @@ from seer_core.families.layouts import (
 from seer_core.families.llava import LLAVA_NAMES, PROJECTOR_MARK, SYSTEM, pooled_tiling
 from seer_core.families.loops import DREAM_LOOP, LLADA_LOOP
 
+# What its golden cases show, and the default of transformers' generation config, which the reference inherits.
+_DREAM = dataclasses.replace(DREAM_LOOP, remasking="margin", top_k=50)
+
 LAVIDA_LLADA = Family(
     name="lavida_llada",
     title="LaViDa (LLaDA)",
@@ -54,8 +57,8 @@ LAVIDA_DREAM = Family(
     newline_bfloat16=True,
     loops=MappingProxyType(
         {
-            "prefix": dataclasses.replace(DREAM_LOOP, prefix_lm=True, first_token_from_prompt=True, remasking="margin"),
-            "full": dataclasses.replace(DREAM_LOOP, remasking="margin"),
+            "prefix": dataclasses.replace(_DREAM, prefix_lm=True, first_token_from_prompt=True),
+            "full": _DREAM,
         }
     ),
     decoder=partial(hf_decoder, qkv_bias=True),
