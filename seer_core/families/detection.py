@@ -44,11 +44,15 @@ def detect(folder: Path, fields: Fields, tensors: Collection[str], wanted: str |
             raise WeightsError(f"{folder} is no {family.name} checkpoint: {_mismatch(family, held)}")
         return family
     fitting = [family for family in FAMILIES if _fits(family, held)]
-    architectures = list(fields.get("architectures") or ())
+    architectures = set(fields.get("architectures") or ())
+    named = [family for family in FAMILIES if architectures & set(family.architectures)]
     if architectures:
-        fitting = [family for family in fitting if set(architectures) & set(family.architectures)]
+        fitting = [family for family in fitting if family in named]
     if len(fitting) == 1:
         return fitting[0]
+    if named and not fitting:
+        text = f"{folder} names {named[0].architectures[0]} and is no {named[0].name} checkpoint"
+        raise WeightsError(f"{text}: {_mismatch(named[0], held)}")
     raise WeightsError(_unknown(folder, fields, tensors, fitting))
 
 

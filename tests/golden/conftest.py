@@ -54,3 +54,30 @@ def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[st
 def golden_checkpoint(checkpoint_of: Callable[[dict[str, Any]], Path]) -> Callable[[str], Path]:
     """family -> folder of its tiny checkpoint with nothing boosted."""
     return lambda family: checkpoint_of({"family": family, "seed": 0, "boost": {}})
+
+
+@pytest.fixture(scope="session")
+def coded_checkpoint(
+    golden_checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """How images are framed -> a checkpoint of MMaDA that says where its image tokenizer is."""
+
+    @cache
+    def write(fit: str) -> Path:
+        folder, plain = tmp_path_factory.mktemp(fit), golden_checkpoint("mmada")
+        for name in ("model.safetensors", "tokenizer.json"):
+            (folder / name).symlink_to(plain / name)
+        local = {"image_codes": str(golden_checkpoint("mmada_magvit")), "image_fit": fit}
+        fields = json.loads((plain / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**fields, "seer": local}))
+        return folder
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def seeing_checkpoint(
+    golden_checkpoint: Callable[[str], Path], coded_checkpoint: Callable[[str], Path]
+) -> Callable[[str], Path]:
+    """family -> folder of its tiny checkpoint, with all it needs to see."""
+    return lambda family: coded_checkpoint("crop") if family == "mmada" else golden_checkpoint(family)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,25 +28,8 @@ CheckpointOf = Callable[[str], Path]
 
 
 @pytest.fixture(scope="module")
-def with_codes(golden_checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> CheckpointOf:
-    """How images are framed -> a checkpoint of the language model that says where its image tokenizer is."""
-
-    @cache
-    def write(fit: str) -> Path:
-        folder, plain = tmp_path_factory.mktemp(fit), golden_checkpoint("mmada")
-        for name in ("model.safetensors", "tokenizer.json"):
-            (folder / name).symlink_to(plain / name)
-        local = {"image_codes": str(golden_checkpoint(FAMILY)), "image_fit": fit}
-        fields = json.loads((plain / "config.json").read_text())
-        (folder / "config.json").write_text(json.dumps({**fields, "seer": local}))
-        return folder
-
-    return write
-
-
-@pytest.fixture(scope="module")
-def model(with_codes: CheckpointOf) -> CodeModel:
-    loaded = load_model(with_codes("squash"))
+def model(coded_checkpoint: CheckpointOf) -> CodeModel:
+    loaded = load_model(coded_checkpoint("squash"))
     assert isinstance(loaded, CodeModel)
     return loaded
 
@@ -106,10 +87,10 @@ def test_every_level_and_the_codes_are_the_references(name: str, tower: MagvitEn
     assert torch.equal(codes[sure], torch.tensor(case["expected"]["codes"])[sure])
 
 
-def test_an_image_of_a_request_stands_in_the_prompt_as_tokens(model: CodeModel, with_codes: CheckpointOf) -> None:
+def test_an_image_of_a_request_stands_in_the_prompt_as_tokens(model: CodeModel, coded_checkpoint: CheckpointOf) -> None:
     case = load_case(FAMILY, "squash_512")
     picture = (CASES / case["image"]["file"]).read_bytes()
-    prompt = load_processor(with_codes("squash")).prepare([Message(role="user", text="hi", images=(picture,))])
+    prompt = load_processor(coded_checkpoint("squash")).prepare([Message(role="user", text="hi", images=(picture,))])
     encoded = model.encode(prompt)
     assert encoded.length_tokens == prompt.length_tokens
     first, codes = case["expected"]["id_offset_in_language_model"], case["expected"]["codes"]
@@ -122,14 +103,14 @@ def test_an_image_of_a_request_stands_in_the_prompt_as_tokens(model: CodeModel, 
     assert torch.equal(encoded.embeddings[keep], wanted[keep])
 
 
-def test_an_image_is_cropped_unless_the_checkpoint_says_otherwise(with_codes: CheckpointOf) -> None:
-    plain, crop, squash = Framing(), *(inspect(with_codes(fit)).image_rule for fit in ("crop", "squash"))
+def test_an_image_is_cropped_unless_the_checkpoint_says_otherwise(coded_checkpoint: CheckpointOf) -> None:
+    plain, crop, squash = Framing(), *(inspect(coded_checkpoint(fit)).image_rule for fit in ("crop", "squash"))
     assert plain == crop
     assert squash == Framing(fit="squash")
 
 
-def test_the_encoder_keeps_its_precision_whatever_the_rest_is_loaded_in(with_codes: CheckpointOf) -> None:
-    loaded = load_model(with_codes("crop"), dtype=torch.float16)
+def test_the_encoder_keeps_its_precision_whatever_the_rest_is_loaded_in(coded_checkpoint: CheckpointOf) -> None:
+    loaded = load_model(coded_checkpoint("crop"), dtype=torch.float16)
     assert isinstance(loaded, CodeModel)
     assert {parameter.dtype for parameter in loaded.tower.parameters()} == {torch.float32}
     assert {parameter.dtype for parameter in loaded.decoder.parameters()} == {torch.float16}

@@ -53,6 +53,11 @@ def test_an_autoregressive_model_with_a_familys_tensors_is_refused() -> None:
         detect(FOLDER, {"architectures": ["Qwen2ForCausalLM"], "model_type": "qwen2"}, LAYOUTS["dream"])
 
 
+def test_a_named_architecture_without_its_tensors_is_told_what_it_lacks() -> None:
+    with pytest.raises(WeightsError, match=f"names DimpleModel and is no dimple checkpoint: it lacks {VISUAL}"):
+        detect(FOLDER, {"architectures": ["DimpleModel"]}, LAYOUTS["dream"])
+
+
 def test_an_override_wins_over_the_architecture_but_not_over_the_tensors() -> None:
     fields = {"architectures": ["MyFineTune"]}
     assert detect(FOLDER, fields, LAYOUTS["llada_v"], "llada_v").name == "llada_v"

@@ -13,7 +13,10 @@ from safetensors.torch import save_file
 
 from seer_core.embedded import CHECKPOINT
 from seer_core.errors import ConfigError, WeightsError
-from seer_core.families.registry import inspect, load_decoder, load_processor
+from seer_core.families.registry import default_dtype, inspect, load_decoder, load_processor
+from seer_core.models import precision
+from seer_core.preprocess.frame import Framing
+from seer_core.preprocess.patches import Patching
 
 
 def folder_with(path: Path, config: object, names: list[str]) -> Path:
@@ -102,3 +105,73 @@ def test_control_tokens_of_the_prompt_form_never_come_out_of_text() -> None:
     processor = load_processor(CHECKPOINT)
     for name in processor.template.controls:
         assert processor.tokenizer.control(name) not in processor.tokenizer.encode(name)
+
+
+@pytest.mark.parametrize(
+    ("stated", "fast", "dtype"),
+    [
+        ({}, True, torch.bfloat16),
+        ({"torch_dtype": "bfloat16"}, True, torch.bfloat16),
+        ({"torch_dtype": "bfloat16"}, False, torch.float32),
+        ({"dtype": "float32"}, True, torch.float32),
+        ({"torch_dtype": "float16"}, True, torch.float32),
+    ],
+)
+def test_a_cpu_takes_the_checkpoints_bfloat16_where_it_is_fast_and_float32_otherwise(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stated: dict[str, str], fast: bool, dtype: torch.dtype
+) -> None:
+    monkeypatch.setattr(precision, "bfloat16_keeps_up", lambda: fast)
+    config = {"architectures": ["MMadaModelLM"], **stated}
+    info = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
+    assert default_dtype(info, "cpu") is dtype
+
+
+def test_a_gpu_takes_the_dtype_that_is_stated_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
+    names = ["model.transformer.blocks.0.ff_proj.weight"]
+    half = {"architectures": ["MMadaModelLM"], "torch_dtype": "float16"}
+    assert default_dtype(inspect(folder_with(tmp_path, half, names)), "cuda") is torch.float16
+    odd = inspect(folder_with(tmp_path, {**half, "torch_dtype": "int4"}, names))
+    with pytest.raises(ConfigError, match="int4"):
+        default_dtype(odd, "cuda")
+
+
+def test_an_image_tokenizer_that_is_named_must_be_there(tmp_path: Path) -> None:
+    config = {"architectures": ["MMadaModelLM"], "seer": {"image_codes": "eyes"}}
+    with pytest.raises(ConfigError, match=r"no image tokenizer folder .*eyes"):
+        inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
+
+
+def test_an_image_tokenizer_beside_the_weights_is_found(tmp_path: Path) -> None:
+    config = {"architectures": ["MMadaModelLM"]}
+    names = ["model.transformer.blocks.0.ff_proj.weight"]
+    assert inspect(folder_with(tmp_path, config, names)).image_rule is None
+    (tmp_path / "magvit").mkdir()
+    assert inspect(tmp_path).image_rule == Framing()
+
+
+def test_an_unknown_way_to_frame_an_image_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "magvit").mkdir()
+    config = {"architectures": ["MMadaModelLM"], "seer": {"image_fit": "stretch"}}
+    info = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
+    with pytest.raises(ConfigError, match="'stretch'; known are crop and squash"):
+        _ = info.image_rule
+
+
+def test_a_preprocessor_that_cuts_other_patches_than_the_tower_takes_is_refused(tmp_path: Path) -> None:
+    names = [
+        "model.layers.0.mlp.gate_proj.weight",
+        "model.layers.0.self_attn.q_proj.bias",
+        "visual.patch_embed.proj.weight",
+    ]
+    folder = folder_with(tmp_path, {"architectures": ["DimpleModel"], "vision_config": {"patch_size": 14}}, names)
+    assert inspect(folder).image_rule == Patching()
+    (folder / "preprocessor_config.json").write_text(json.dumps({"patch_size": 16}))
+    with pytest.raises(ConfigError, match=r"cuts patches \(16, 2, 2\), the tower takes \(14, 2, 2\)"):
+        _ = inspect(folder).image_rule
+
+
+def test_a_missing_tiling_field_is_named(tmp_path: Path) -> None:
+    config = {"architectures": ["LlavaLladaForMaskedDiffusion"], "mm_vision_tower": "so400m-patch14-384"}
+    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight", "model.mm_projector.0.weight"])
+    with pytest.raises(ConfigError, match="lacks 'image_grid_pinpoints'"):
+        _ = inspect(folder).image_rule
