@@ -32,6 +32,8 @@ def probe(profile: Profile = PROFILE, *, prefix_lm: bool = True) -> Probe:
 def same(a: Evidence, b: Evidence) -> None:
     assert a.scores is not None
     assert b.scores is not None
+    assert a.sparsity is not None
+    assert b.sparsity is not None
     np.testing.assert_allclose(a.scores, b.scores, atol=1e-5)
     # A unit whose magnitude lies within rounding of eps may fall on either side.
     np.testing.assert_allclose(a.sparsity, b.sparsity, atol=1.01 / a.units)
@@ -84,6 +86,7 @@ def test_the_evidence_is_that_of_a_whole_run_over_prompt_and_masks(prefix_lm: bo
     (seen,) = probe(prefix_lm=prefix_lm).observe([prompt], [12])
     magnitudes = slow_curves(tiny_model(), prompt.embeddings, 12, prefix_lm=prefix_lm)
     expected = Evidence(
+        canvas_tokens=12,
         sparsity=(magnitudes < 2e-2).double().mean(-1).numpy(),
         units=48,
         scores=(magnitudes @ torch.tensor(WEIGHTS) + 0.01).double().numpy(),
@@ -164,6 +167,7 @@ def test_the_curve_for_people_is_the_one_the_forecast_was_made_from() -> None:
     curve = probe().profile_curve(random_prompt(4, 0), 16, "readout")
     (forecast,) = probe().forecast([random_prompt(4, 0)], [16], [Decoding(detector="readout")])
     assert curve.forecast == forecast
+    assert curve.evidence.sparsity is not None
     assert len(curve.evidence.sparsity) == 16
 
 

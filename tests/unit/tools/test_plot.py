@@ -22,7 +22,10 @@ PROFILE = Profile(
 def probed(end: int | None, *, scores: bool, detector: str = "paper", canvas: int = 32) -> ProbedCurve:
     behind = np.arange(canvas) >= (canvas if end is None else end)
     evidence = Evidence(
-        sparsity=np.where(behind, 0.4, 0.2), units=512, scores=np.where(behind, 4.0, -4.0) if scores else None
+        canvas_tokens=canvas,
+        sparsity=np.where(behind, 0.4, 0.2),
+        units=512,
+        scores=np.where(behind, 4.0, -4.0) if scores else None,
     )
     return ProbedCurve(evidence=evidence, forecast=forecast_from(evidence, PROFILE, detector))
 
