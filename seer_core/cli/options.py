@@ -40,6 +40,9 @@ def parser() -> argparse.ArgumentParser:
     calibrate.add_argument("--count", type=_positive, default=300, metavar="N")
     calibrate.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128, 256], metavar="N")
     calibrate.add_argument("--layers", type=int, nargs="+", default=[1, 2, 3], metavar="L")
+    calibrate.add_argument(
+        "--tensors", nargs="+", default=["gate", "product", "mlp"], metavar="NAME", help="what is tapped in each layer"
+    )
     train = _command(subcommands, "train-embedded", commands.run_train, "train the embedded model, or go on with a run")
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")

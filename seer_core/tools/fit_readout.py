@@ -14,8 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from seer_core.probe.profile import Readout
+from seer_core.probe.cost import Cost
 from seer_core.probe.readout import readout_boundary, readout_scores
+from seer_core.probe.rules import Readout
 from seer_core.tools.scores import NO_BOUNDARY, BoundaryScore, Rows, Truth, score
 
 RIDGES = (1e-3, 1e-2)
@@ -36,8 +37,25 @@ class ReadoutFit:
     score: BoundaryScore
 
     @property
+    def detector(self) -> str:
+        return "readout"
+
+    @property
+    def rule(self) -> Readout:
+        return self.readout
+
+    @property
     def layer(self) -> int:
         return self.readout.layer
+
+    @property
+    def cost(self) -> Cost:
+        return Cost(layers=self.readout.layer + 1)
+
+    @property
+    def unsafe(self) -> bool:
+        """Never, since its errors are those on held-out rows, and its margin is chosen from them."""
+        return False
 
 
 def fit_readout(magnitudes: Sequence[Tensor], truth: Truth, *, layer: int, tensor: str, seed: int = 0) -> ReadoutFit:
