@@ -19,3 +19,7 @@ class DecoderConfig:
     norm_eps: float
     max_positions: int
     qkv_bias: bool = False
+
+    @property
+    def head_size(self) -> int:
+        return self.hidden_size // self.heads

@@ -41,8 +41,11 @@ class Decoding:
     `detector` None means the profile's default. `block_length` None means the family's default.
     `steps_per_token` is T/N: 1.0 commits one token a step, 0.5 two. `commit` says whether a step commits just those
     ("schedule"), or also every token at least `commit_threshold` sure ("threshold") or the run of n that keeps
-    (n + 1) * (1 - confidence) below `commit_factor` ("factor"); T is then an upper bound. `early_exit` ends a row
-    once its answer is complete, although fill behind the end token is still masked; the answer is the same either way.
+    (n + 1) * (1 - confidence) below `commit_factor` ("factor"); T is then an upper bound. `cache` "exact" computes
+    whatever may have changed; "fastdllm_prefix" and "fastdllm_dual" are approximations that compute less (see
+    `engine/cache.py`). A `guidance_scale` above 0 runs the row a second time without its prompt and pushes its logits
+    that much further away from what it finds there. `early_exit` ends a row once its answer is complete, although fill
+    behind the end token is still masked; the answer is the same either way.
     """
 
     detector: str | None = None
@@ -55,6 +58,8 @@ class Decoding:
     commit: str = "schedule"
     commit_threshold: float = 0.9
     commit_factor: float = 1.0
+    cache: str = "exact"
+    guidance_scale: float = 0.0
     early_exit: bool = True
 
 

@@ -1,8 +1,10 @@
-"""The rows that run together, as one padded forward.
+"""The rows that run together, as one pack of positions.
 
-Legend: B rows, P longest prompt, L longest canvas, S = L, or the longest of prompt and canvas together where prompts
-are recomputed, M masked positions, D hidden width. A row's canvas sits at positions P_i + j whatever the padding, and
-no row attends to padding, so that nothing depends on who else runs.
+Rows come in streams: a guided row has two, one with its prompt and one with masks in its place. Where rows are padded,
+each stream has an equal share of the pack; otherwise they lie end to end. Either way a canvas sits at positions P_i + j
+and no stream attends to another's keys, so that nothing depends on who else runs.
+
+Legend: B rows, R slots for streams, T packed positions, W longest canvas, M masked positions, D hidden width.
 """
 
 from __future__ import annotations
@@ -11,83 +13,152 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
-from seer_core.engine.kv_cache import row_view, stack
-from seer_core.engine.row import ActiveRow
-from seer_core.layers.attention import KeyValues
+from seer_core.engine.forward import StepInputs
+from seer_core.engine.plan import ShapeKey
+from seer_core.engine.row import ActiveRow, Written
+from seer_core.kernels.compact import Packed, Slot, compact_for
 from seer_core.models.decoder import Decoder
+from seer_core.types import TokenRoles
 
 
 class Batch:
-    """Built when a row joins or leaves: cached prompts are padded once, the rest at every step."""
+    """Built when a row joins, leaves, grows, or computes other positions than before.
 
-    def __init__(self, rows: Sequence[ActiveRow], *, mask_id: int) -> None:
+    `shape` is that of the pack; `key`, if given, is the predefined one it must have.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[ActiveRow],
+        *,
+        roles: TokenRoles,
+        device: torch.device,
+        padded: bool,
+        key: ShapeKey | None = None,
+    ) -> None:
         self.rows = tuple(rows)
-        self._mask_id = mask_id
-        self._device = rows[0].embeddings.device
-        self._prompt_tokens = [row.prompt_tokens for row in rows]
-        self.past = _shared_past(rows)
-
-    def inputs(self, decoder: Decoder) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Hidden [B, S, D], positions int64 [B, S] and the key mask of this step."""
-        canvases = pad_sequence(
-            [self._tensor(row.canvas.tokens) for row in self.rows], batch_first=True, padding_value=self._mask_id
-        )
-        hidden = decoder.embed(canvases)  # [B, L, D]
-        lengths = [len(row.canvas) for row in self.rows]
-        if self.past is not None:
-            positions = self._tensor(self._prompt_tokens)[:, None] + self._counted(hidden.shape[1])
-            return hidden, positions, key_mask(self._prompt_tokens, lengths, self._device)
-        wholes = [torch.cat((row.embeddings, own[:n])) for row, own, n in zip(self.rows, hidden, lengths, strict=True)]
-        hidden = pad_sequence(wholes, batch_first=True)  # [B, S, D]
-        mask = key_mask([0] * len(wholes), [len(whole) for whole in wholes], self._device)
-        return hidden, self._counted(hidden.shape[1]).expand(len(wholes), -1), mask
-
-    def holes(self, hidden: Tensor) -> Tensor:
-        """[B, S, D] -> [M, D]: the masked positions of every row's current block, row after row."""
-        width = hidden.shape[1]
-        firsts = self._prompt_tokens if self.past is None else [0] * len(self.rows)
-        flat = [
-            n * width + first + slot
-            for n, (row, first) in enumerate(zip(self.rows, firsts, strict=True))
-            for slot in row.canvas.holes
+        self.captured = key is not None
+        self._device, self._mask_id = device, roles.mask_id
+        self._streams = [(n, stream) for n, row in enumerate(rows) for stream in row.streams]
+        self._firsts = [
+            slot for slot, (n, _) in enumerate(self._streams) if slot == 0 or self._streams[slot - 1][0] != n
         ]
-        return hidden.flatten(0, 1).index_select(0, self._tensor(flat))
+        self._spans = [rows[n].computed for n, _ in self._streams]
+        self.shape = key or self._exact_shape(padded=padded)
+        self._starts = self._query_starts(padded=padded)
+        self._compact = compact_for(device)
+        self._table = self._tensor(self._slots())
+        self._ends = self._tensor(sorted(roles.end_ids))
+        self._canvases = self._tensor(_rectangle([row.canvas.tokens for row in rows], roles.mask_id))  # [B, W]
+        self._packed = self._empty()
+        self._prompts = self._recomputed_prompts()
+        self._refresh()
 
-    def by_row(self, values: Tensor) -> tuple[Tensor, ...]:
-        """[M, ...] -> what belongs to each row."""
-        return torch.split(values, [len(row.canvas.holes) for row in self.rows])
+    @property
+    def current(self) -> bool:
+        """Whether its rows still compute the positions it was built for."""
+        return all(self.rows[n].computed == span for (n, _), span in zip(self._streams, self._spans, strict=True))
 
-    def _counted(self, count: int) -> Tensor:
-        return torch.arange(count, device=self._device)
+    @property
+    def positions(self) -> tuple[int, int]:
+        """How many positions belong to rows, and how many are computed."""
+        return sum(map(len, self._spans)), self.shape.tokens
 
-    def _tensor(self, values: Sequence[int]) -> Tensor:
+    def inputs(self, decoder: Decoder) -> StepInputs:
+        """The pack as the forward takes it."""
+        hidden = decoder.embed(self._packed.ids)  # [T, D]
+        if self._prompts is not None:
+            hidden = hidden.index_copy(0, *self._prompts)
+        packed = self._packed
+        return StepInputs(
+            hidden, packed.positions, packed.places, packed.query_starts, packed.key_starts, packed.key_lengths
+        )
+
+    def logits(self, decoder: Decoder, hidden: Tensor) -> Tensor:
+        """[T, D] -> [M, V]: for the holes of every row's current block, row after row."""
+        per_stream = [self._holes(n) for n in range(len(self._streams))]
+        logits = decoder.logits(hidden.index_select(0, self._tensor([at for holes in per_stream for at in holes])))
+        if len(self._streams) == len(self.rows):
+            return logits
+        parts = iter(torch.split(logits, [len(holes) for holes in per_stream]))
+        return torch.cat([row.guided([next(parts) for _ in row.streams]) for row in self.rows])
+
+    def commit(self, written: Sequence[Written]) -> None:
+        """Take over what each row wrote, and make the pack of the next step."""
+        width = self._canvases.shape[1]
+        at = [n * width + slot for n, (slots, _) in enumerate(written) for slot in slots]
+        tokens = [token for _, own in written for token in own]
+        self._canvases.view(-1).index_copy_(0, self._tensor(at), self._tensor(tokens))
+        self._refresh()
+
+    def settled(self) -> list[int]:
+        """How many slots of each row's canvas stand before its first mask."""
+        control = self._packed.control.tolist()
+        return [control[slot][0] for slot in self._firsts]
+
+    def _refresh(self) -> None:
+        last = self._starts[-1]
+        self._compact(self._canvases, self._table, self._ends, mask_id=self._mask_id, last=last, out=self._packed)
+
+    def _exact_shape(self, *, padded: bool) -> ShapeKey:
+        longest = max(map(len, self._spans))
+        slots = len(self._spans)
+        keys = max(self.rows[n].key_tokens for n, _ in self._streams)
+        return ShapeKey(slots, slots * longest if padded else sum(map(len, self._spans)), longest, keys)
+
+    def _query_starts(self, *, padded: bool) -> list[int]:
+        """Where each slot's queries begin, and where the last one's end."""
+        if padded:
+            return [slot * self.shape.canvas_tokens for slot in range(self.shape.rows + 1)]
+        starts = [0]
+        for span in self._spans:
+            starts.append(starts[-1] + len(span))
+        return starts + [starts[-1]] * (self.shape.rows - len(self._spans))
+
+    def _slots(self) -> list[Slot]:
+        slots = [
+            Slot(
+                source=n,
+                first=span.start,
+                stop=span.stop,
+                prompt=self.rows[n].prompt_tokens,
+                length=len(self.rows[n].canvas),
+                key_start=stream.extent.start,
+                query_start=start,
+                shift=0,
+            )
+            for (n, stream), span, start in zip(self._streams, self._spans, self._starts, strict=False)
+        ]
+        empty = [Slot(-1, 0, 0, 0, 0, 0, start, 0) for start in self._starts[len(slots) : -1]]
+        return slots + empty
+
+    def _recomputed_prompts(self) -> tuple[Tensor, Tensor] | None:
+        """Where in the pack prompt positions lie, and their embeddings."""
+        at: list[int] = []
+        embeddings: list[Tensor] = []
+        for (n, stream), span, start in zip(self._streams, self._spans, self._starts, strict=False):
+            count = max(0, self.rows[n].prompt_tokens - span.start)
+            at += range(start, start + count)
+            embeddings.append(stream.embeddings[span.start : span.start + count])
+        return (self._tensor(at), torch.cat(embeddings)) if at else None
+
+    def _holes(self, stream: int) -> list[int]:
+        row = self.rows[self._streams[stream][0]]
+        first = self._starts[stream] + row.prompt_tokens - self._spans[stream].start
+        return [first + slot for slot in row.canvas.holes]
+
+    def _empty(self) -> Packed:
+        rows, tokens = self.shape.rows, self.shape.tokens
+        sizes = {"ids": tokens, "positions": tokens, "places": tokens, "query_starts": rows + 1}
+        sizes |= {"key_starts": rows, "key_lengths": rows}
+        long = {name: self._tensor([0] * size) for name, size in sizes.items()}
+        return Packed(**long, control=torch.zeros(rows, 2, dtype=torch.int32, device=self._device))
+
+    def _tensor(self, values: Sequence[int] | Sequence[Sequence[int]]) -> Tensor:
         return torch.tensor(values, dtype=torch.int64, device=self._device)
 
 
-def key_mask(prompt_tokens: Sequence[int], canvas_tokens: Sequence[int], device: torch.device) -> Tensor | None:
-    """Which keys may be attended, bool [B, P + L], from the lengths of the B rows; None where nothing is padded.
-
-    An empty slot keeps its first canvas key: attention over no key at all is not a number.
-    """
-    if min(canvas_tokens) > 0 and len(set(zip(prompt_tokens, canvas_tokens, strict=True))) == 1:
-        return None
-    prompt = _within(prompt_tokens, device)
-    canvas = _within([max(1, tokens) for tokens in canvas_tokens], device)
-    return torch.cat((prompt, canvas), dim=1)
-
-
-def _within(lengths: Sequence[int], device: torch.device) -> Tensor:
-    return torch.arange(max(lengths), device=device) < torch.tensor(lengths, device=device)[:, None]
-
-
-def _shared_past(rows: Sequence[ActiveRow]) -> KeyValues | None:
-    """All rows' cached prompts in one stack, which the rows then view, so that each is held once."""
-    pasts = [row.past for row in rows if row.past is not None]
-    if not pasts:
-        return None
-    stacked = stack(pasts)
-    for n, row in enumerate(rows):
-        row.past = row_view(stacked, n, row.prompt_tokens)
-    return stacked
+def _rectangle(rows: Sequence[Sequence[int]], fill: int) -> list[list[int]]:
+    width = max(map(len, rows))
+    return [[*row, *[fill] * (width - len(row))] for row in rows]

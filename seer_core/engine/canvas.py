@@ -24,6 +24,8 @@ class Canvas:
         self._due: deque[int] = deque()
         self.tokens: list[int] = []
         self.holes: list[int] = []  # masked slots of the current block, ascending
+        self.block = range(0)  # slots of the current block
+        self.fresh = True  # whether no step of the current block has been committed yet
         for start in range(0, length, block_length):
             self.extend(min(block_length, length - start))
 
@@ -63,6 +65,7 @@ class Canvas:
         for slot, token in zip(slots, tokens, strict=True):
             self.tokens[slot] = token
         self.holes = [slot for slot in self.holes if self.tokens[slot] == self._roles.mask_id]
+        self.fresh = False
         self._due.popleft()
         if not self.holes:
             self._open_next()
@@ -77,5 +80,7 @@ class Canvas:
 
     def _open_next(self) -> None:
         if self._pending:
-            self.holes = list(self._pending.popleft())
+            self.block = self._pending.popleft()
+            self.holes = list(self.block)
+            self.fresh = True
             self._due = deque(self._commit_counts(len(self.holes)))

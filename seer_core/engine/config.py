@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
+from seer_core.engine.plan import ShapeKey
 from seer_core.errors import ConfigError
 
 # With four steps an octave a bucket is at most a quarter above the one before, so less than a fifth is padding.
@@ -25,6 +26,8 @@ _LEAST = MappingProxyType(
         "launch_tokens": 0,
         "eager_tokens": 0,
         "plan_budget_bytes": 1,
+        "key_memory_bytes": 1,
+        "graph_memory_bytes": 0,
     }
 )
 
@@ -40,6 +43,10 @@ class EngineConfig:
     Groups of at most `straggler_rows` rows, or of rows of at most `short_tokens`, run eagerly. One forward more costs
     as much as `launch_tokens` positions, one without a captured shape as much as `eager_tokens` more.
     `plan_budget_bytes` is what one plan may take in activations, keys and values.
+
+    `key_memory_bytes` bounds the keys and values of all rows that run; a row reserves what it can grow to and waits
+    where that is taken. `graph_memory_bytes` bounds captured graphs. `core_rows` and `core_tokens` are the shapes
+    captured before the engine is ready: so many rows, each padded to so many tokens, behind `core_prompt_tokens`.
     """
 
     max_rows: int = 16
@@ -52,6 +59,11 @@ class EngineConfig:
     launch_tokens: int = 32
     eager_tokens: int = 256
     plan_budget_bytes: int = 16 * 2**30
+    key_memory_bytes: int = 16 * 2**30
+    graph_memory_bytes: int = 4 * 2**30
+    core_rows: tuple[int, ...] = (2, 4, 8, 16)
+    core_tokens: tuple[int, ...] = (8, 16, 32, 64)
+    core_prompt_tokens: int = 1024
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
@@ -87,3 +99,14 @@ class EngineConfig:
     def slots_of(self, rows: int) -> int:
         """The smallest batch size that holds `rows`, which are at most the largest one."""
         return self.row_slots[bisect_left(self.row_slots, rows)]
+
+    def padded_shape(self, rows: int, tokens: int, held: int) -> ShapeKey:
+        """The predefined shape of `rows` rows padded to `tokens` positions, with up to `held` keys in front of each."""
+        slots, canvas = self.slots_of(rows), self.bucket_of(tokens)
+        return ShapeKey(slots, slots * canvas, canvas, canvas + (self.bucket_of(held) if held else 0))
+
+    @property
+    def core_shapes(self) -> list[ShapeKey]:
+        """The shapes captured before the engine is ready."""
+        held = self.core_prompt_tokens
+        return [self.padded_shape(rows, tokens, held) for rows in self.core_rows for tokens in self.core_tokens]

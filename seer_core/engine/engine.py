@@ -7,17 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import torch
+
 from seer_core.engine.batch import Batch
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.denoiser import denoise
 from seer_core.engine.footprint import Footprint
-from seer_core.engine.kv_cache import prefill
+from seer_core.engine.forward import forward_over
+from seer_core.engine.graphs.backend import GraphBackend
+from seer_core.engine.intake import Intake
+from seer_core.engine.key_pool import KeyPool
 from seer_core.engine.lineup import Lineup
-from seer_core.engine.plan import Lengths
 from seer_core.engine.planner import Planner
 from seer_core.engine.row import ActiveRow, Row
 from seer_core.engine.transcript import Decode
-from seer_core.errors import ContextLengthExceeded, EngineError, SeerError
+from seer_core.errors import EngineError, SeerError
 from seer_core.models.decoder import Decoder
 from seer_core.types import Delta, TokenRoles
 
@@ -25,21 +29,44 @@ __all__ = ["Engine", "Row"]
 
 
 class Engine:
-    """Runs up to `max_rows` rows. `prefix_lm`: the prompt attends only to itself, so it is computed once."""
+    """Runs up to `max_rows` rows. `prefix_lm`: the prompt attends only to itself, so it is computed once.
+
+    With `graphs` steps run in predefined shapes that are captured once and replayed; `prepare` captures the common
+    ones. Without, every step is packed exactly and runs eagerly.
+    """
 
     def __init__(
-        self, decoder: Decoder, roles: TokenRoles, decode: Decode, config: EngineConfig, *, prefix_lm: bool = True
+        self,
+        decoder: Decoder,
+        roles: TokenRoles,
+        decode: Decode,
+        config: EngineConfig,
+        *,
+        prefix_lm: bool = True,
+        graphs: GraphBackend | None = None,
     ) -> None:
-        self._decoder = decoder
         self._roles = roles
-        self._decode = decode
         self._config = config
-        self._prefix_lm = prefix_lm
         self._waiting: list[Row] = []
         self._rows: list[ActiveRow] = []
-        footprint = Footprint.of(decoder.config, decoder.embedding.weight.element_size())
-        self._planner = Planner(config, footprint, prefix_lm=prefix_lm)
-        self._lineup = Lineup(self._planner, mask_id=roles.mask_id)
+        weight = decoder.embedding.weight
+        footprint = Footprint.of(decoder.config, weight.element_size())
+        places = min(config.key_memory_bytes // footprint.key_bytes, config.max_rows * decoder.config.max_positions)
+        pool = KeyPool(decoder.config, places, weight)
+        self._forward = forward_over(decoder, pool, graphs, graph_bytes=config.graph_memory_bytes)
+        planner = Planner(config, footprint)
+        self._intake = Intake(self._forward, planner, roles, decode, config, prefix_lm=prefix_lm)
+        self._lineup = Lineup(planner, roles=roles, device=weight.device, predefined=graphs is not None)
+
+    @property
+    def ready(self) -> bool:
+        """Whether every shape that is captured beforehand has been."""
+        return self._forward.graphs is None or self._forward.graphs.ready
+
+    def prepare(self) -> None:
+        """Capture the shapes of the core grid, largest first; nothing to do without graphs."""
+        if self._forward.graphs is not None:
+            self._forward.graphs.prepare(self._config.core_shapes)
 
     @property
     def free_rows(self) -> int:
@@ -73,45 +100,41 @@ class Engine:
         self._leave(ids)
 
     def _join(self) -> list[Delta]:
+        """Start the rows that wait, in their order, as far as there is memory for them."""
         refused = []
-        for row in self._waiting:
+        while self._waiting:
+            row = self._waiting[0]
             try:
-                self._rows.append(self._start(row))
+                active = self._intake.start(row)
+                if active is None:
+                    break
+                self._rows.append(active)
             except Exception as error:
                 refused.append(_failed(row.id, error))
-        self._waiting = []
+            self._waiting.pop(0)
         return refused
 
-    def _start(self, row: Row) -> ActiveRow:
-        positions = row.prompt.length_tokens + row.sampling.max_tokens
-        if positions > self._decoder.config.max_positions:
-            raise ContextLengthExceeded(
-                f"prompt and canvas take {positions} positions of {self._decoder.config.max_positions}"
-            )
-        if not self._planner.fits(Lengths(row.prompt.length_tokens, row.sampling.max_tokens)):
-            raise ContextLengthExceeded(f"prompt and canvas take more than {self._config.plan_budget_bytes} bytes")
-        embeddings = row.prompt.embeddings.to(self._decoder.embedding.weight)
-        active = ActiveRow(row, embeddings, roles=self._roles, decode=self._decode, config=self._config)
-        if self._prefix_lm:
-            active.past = prefill(self._decoder, embeddings)
-        return active
-
     def _denoise(self) -> None:
-        """One step, company by company; where that fails, row by row, so that one row's failure stays its own."""
-        for company in self._lineup.companies(self._rows):
-            try:
-                denoise(self._decoder, self._lineup.batch(company))
-            except Exception:
-                self._lineup.forget(company)
-                for row in company:
-                    self._denoise_alone(row)
+        for batch in self._lineup.batches(self._rows):
+            self._run(batch)
 
-    def _denoise_alone(self, row: ActiveRow) -> None:
-        row.path = "eager"
+    def _run(self, batch: Batch) -> None:
+        """One step of a batch; where that fails, of its halves, so that memory suffices and a failure finds its row."""
         try:
-            denoise(self._decoder, Batch([row], mask_id=self._roles.mask_id))
+            denoise(self._forward, batch, mask_id=self._roles.mask_id)
         except Exception as error:
-            row.error = error
+            self._lineup.forget(batch.rows)
+            if len(batch.rows) == 1:
+                batch.rows[0].error = error
+                return
+            middle = len(batch.rows) // 2
+            for half in (batch.rows[:middle], batch.rows[middle:]):
+                self._run_apart(half)
+
+    def _run_apart(self, rows: tuple[ActiveRow, ...]) -> None:
+        for row in rows:
+            row.path = "eager"
+        self._run(self._lineup.alone(rows))
 
     def _settle(self, row: ActiveRow) -> Delta | None:
         """What the step made final: text, the end, more room, or nothing."""
@@ -124,6 +147,8 @@ class Engine:
 
     def _report(self, row: ActiveRow) -> Delta | None:
         canvas, transcript = row.canvas, row.transcript
+        if not row.moved and not canvas.complete:
+            return None
         room = min(self._config.bucket_after(len(canvas)), row.row.sampling.max_tokens) - len(canvas)
         closed = canvas.ended or (canvas.complete and room == 0)
         text = transcript.update(canvas.answer, final=closed)
@@ -139,10 +164,18 @@ class Engine:
         if leaving:
             self._rows = [row for row in self._rows if row.row.id not in ids]
             self._lineup.forget(leaving)
+            for row in leaving:
+                self._intake.end(row)
 
 
 def _failed(row_id: str, error: Exception) -> Delta:
-    if not isinstance(error, SeerError):
-        cause, error = error, EngineError(f"the row failed: {type(error).__name__}: {error}")
-        error.__cause__ = cause
-    return Delta(id=row_id, text="", error=error)
+    return Delta(id=row_id, text="", error=error if isinstance(error, SeerError) else _told(error))
+
+
+def _told(cause: Exception) -> EngineError:
+    message = f"the row failed: {type(cause).__name__}: {cause}"
+    if isinstance(cause, torch.OutOfMemoryError):
+        message = "the device has not enough memory left for this request"
+    error = EngineError(message)
+    error.__cause__ = cause
+    return error

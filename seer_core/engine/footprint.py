@@ -18,7 +18,7 @@ class Footprint:
     def of(cls, decoder: DecoderConfig, item_bytes: int) -> Footprint:
         """For a decoder whose numbers take `item_bytes` each."""
         stream = 6 * decoder.hidden_size  # the stream, its normalised copy, query, mix, output and their sum
-        keys = 2 * decoder.layers * decoder.kv_heads * (decoder.hidden_size // decoder.heads)
+        keys = 2 * decoder.layers * decoder.kv_heads * decoder.head_size
         widest = stream + 2 * decoder.mlp_size + decoder.vocab_size
         return cls(position_bytes=widest * item_bytes, key_bytes=keys * item_bytes)
 

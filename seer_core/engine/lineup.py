@@ -4,51 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import torch
+
 from seer_core.engine.batch import Batch
-from seer_core.engine.plan import Lengths
+from seer_core.engine.plan import Plan
 from seer_core.engine.planner import Planner
 from seer_core.engine.row import ActiveRow
+from seer_core.types import TokenRoles
 
 Company = tuple[ActiveRow, ...]
 """Rows that run in one batch."""
 
 
 class Lineup:
-    """Who runs with whom. A batch is kept as long as the same rows run together, as its prompts are stacked."""
+    """Who runs with whom. A batch is kept as long as its rows run together and compute the same positions.
 
-    def __init__(self, planner: Planner, *, mask_id: int) -> None:
+    `predefined` says that plans run in the shapes they name, which then have graphs; otherwise rows are packed exactly
+    and nothing is padded.
+    """
+
+    def __init__(self, planner: Planner, *, roles: TokenRoles, device: torch.device, predefined: bool) -> None:
         self._planner = planner
-        self._mask_id = mask_id
-        self._standing: list[tuple[ActiveRow, int]] = []
-        self._companies: list[Company] = []
+        self._roles, self._device, self._predefined = roles, device, predefined
+        self._standing: list[tuple[ActiveRow, range]] = []
         self._batches: dict[Company, Batch] = {}
 
-    def companies(self, rows: Sequence[ActiveRow]) -> list[Company]:
-        """All of `rows`, each in one company; every row is told its path."""
-        standing = [(row, len(row.canvas)) for row in rows]
+    def batches(self, rows: Sequence[ActiveRow]) -> list[Batch]:
+        """All of `rows`, each in one batch; every row is told its path."""
+        standing = [(row, row.computed) for row in rows]
         if standing != self._standing:
-            self._companies = self._planned(rows)
-            self._batches = {company: self._batches[company] for company in self._companies if company in self._batches}
+            plans = self._planner.plan([row.lengths for row in rows])
+            self._batches = dict(self._planned(tuple(rows[i] for i in plan.rows), plan) for plan in plans)
             self._standing = standing
-        return self._companies
+        return list(self._batches.values())
 
-    def batch(self, company: Company) -> Batch:
-        """Their batch, built when it is first asked for."""
-        if company not in self._batches:
-            self._batches[company] = Batch(company, mask_id=self._mask_id)
-        return self._batches[company]
+    def alone(self, rows: Company) -> Batch:
+        """These rows in a batch that is not kept, in no predefined shape."""
+        return Batch(rows, roles=self._roles, device=self._device, padded=False)
 
     def forget(self, rows: Collection[ActiveRow]) -> None:
         """Keep nothing of `rows`, nor of those they ran with."""
         self._standing = []
-        self._companies = []
         self._batches = {c: batch for c, batch in self._batches.items() if not any(row in rows for row in c)}
 
-    def _planned(self, rows: Sequence[ActiveRow]) -> list[Company]:
-        lengths = [Lengths(row.prompt_tokens, len(row.canvas)) for row in rows]
-        companies: list[Company] = []
-        for plan in self._planner.plan(lengths):
-            for index in plan.rows:
-                rows[index].path = plan.path
-            companies += [tuple(rows[i] for i in batch) for batch in self._planner.batches(plan, lengths)]
-        return companies
+    def _planned(self, company: Company, plan: Plan) -> tuple[Company, Batch]:
+        for row in company:
+            row.path = plan.path
+        batch = self._batches.get(company)
+        if batch is None or not batch.current:
+            key = plan.key if self._predefined else None
+            padded = key is not None and plan.path == "static"
+            batch = Batch(company, roles=self._roles, device=self._device, padded=padded, key=key)
+        return company, batch

@@ -9,20 +9,25 @@ from seer_core.types import Path
 
 
 class Lengths(NamedTuple):
-    """What the planner sees of a row."""
+    """What the planner sees of a row: positions computed this step, keys it attends to that are not, and how often.
 
-    prompt_tokens: int
-    canvas_tokens: int
+    A guided row runs twice, with its prompt and without.
+    """
+
+    computed_tokens: int
+    held_tokens: int
+    copies: int = 1
 
 
 class ShapeKey(NamedTuple):
-    """A predefined shape: `rows` slots, the positions computed, and the keys they attend to.
+    """A predefined shape: `rows` slots, and `tokens` positions in all.
 
-    Both are per slot where rows are padded, and of the whole pack where they are packed; a slot without a row is empty.
-    Where prompts are recomputed with the canvas, `canvas_tokens` holds both.
+    No slot computes more than `canvas_tokens` positions or attends to more than `key_tokens` keys; where rows are
+    padded, each slot has exactly `canvas_tokens`. Where prompts are recomputed with the canvas, both count them.
     """
 
     rows: int
+    tokens: int
     canvas_tokens: int
     key_tokens: int
 

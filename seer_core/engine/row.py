@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
 from math import isfinite
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from torch import Tensor
 
+from seer_core.engine.cache import CACHES
 from seer_core.engine.canvas import Canvas
 from seer_core.engine.commit import COMMITS
 from seer_core.engine.config import EngineConfig
+from seer_core.engine.key_pool import Extent
+from seer_core.engine.plan import Lengths
 from seer_core.engine.remasking import REMASKING
-from seer_core.engine.sampler import propose, rank
+from seer_core.engine.sampler import Ask, Proposal, rank
 from seer_core.engine.schedule import MAX_SHIFT, SCHEDULES, Schedule, steps_for
 from seer_core.engine.transcript import Decode, Transcript
 from seer_core.errors import InvalidRequest
-from seer_core.layers.attention import KeyValues
 from seer_core.prompt import EncodedPrompt
 from seer_core.types import Decoding, Forecast, Outcome, Path, Sampling, TokenRoles, Usage
 
@@ -37,20 +39,34 @@ class Row:
     decoding: Decoding
 
 
+class Stream(NamedTuple):
+    """One run of the model for a row: its prompt, [P, D] on the model's device, and its stretch of the pool."""
+
+    embeddings: Tensor
+    extent: Extent
+
+
+class Written(NamedTuple):
+    """What one step put into a canvas."""
+
+    slots: Sequence[int] = ()
+    tokens: Sequence[int] = ()
+
+
 class ActiveRow:
     """A row that runs. Its options are resolved once, here; raises `InvalidRequest` for those that cannot be.
 
-    `embeddings` [P, D] is the prompt on the model's device; `past` its keys and values, None where the prompt is
-    recomputed with every step. `path` is that of its last step, `error` is why it failed.
+    `prefix_lm`: the prompt attends only to itself, so no step computes it. `streams` are what runs for it: the prompt,
+    and where it is guided masks in the prompt's place. `path` is that of its last step, `error` is why it failed.
     """
 
     def __init__(
-        self, row: Row, embeddings: Tensor, *, roles: TokenRoles, decode: Decode, config: EngineConfig
+        self, row: Row, *, roles: TokenRoles, decode: Decode, config: EngineConfig, prefix_lm: bool = True
     ) -> None:
         _check(row)
         self.row = row
-        self.embeddings = embeddings
-        self.past: KeyValues | None = None
+        self.prompt_tokens = row.prompt.length_tokens
+        self.streams: tuple[Stream, ...] = ()
         self.block_length = row.decoding.block_length or config.block_length
         schedule = _named("schedule", row.decoding.schedule, SCHEDULES)
         self.canvas = Canvas(
@@ -64,22 +80,63 @@ class ActiveRow:
         self.regrown = 0
         self.path: Path = "eager"
         self.error: Exception | None = None
-        self._mask_id = roles.mask_id
+        self.settled = 0
+        self.moved = False  # whether the last step settled more of the canvas
+        self._prefix_lm = prefix_lm
+        self._cache = _named("cache", row.decoding.cache, CACHES)
         self._rule = _named("remasking", row.decoding.remasking, REMASKING)
         self._commits = _named("commit", row.decoding.commit, COMMITS)
 
     @property
-    def prompt_tokens(self) -> int:
-        return len(self.embeddings)
+    def guidance(self) -> float:
+        """How far the proposals are pushed away from what they would be without the prompt; 0 is not at all."""
+        return self.row.decoding.guidance_scale
 
-    def advance(self, logits: Tensor) -> None:
-        """Commit the most confident proposals of `logits` [M, V], one per hole of the current block."""
-        proposal = propose(logits, mask_id=self._mask_id, sampling=self.row.sampling, rule=self._rule, step=self.steps)
+    @property
+    def key_tokens(self) -> int:
+        """Keys that each position attends to."""
+        return self.prompt_tokens + len(self.canvas)
+
+    @property
+    def computed(self) -> range:
+        """Absolute positions that this step computes."""
+        whole = range(self.prompt_tokens if self._prefix_lm else 0, self.key_tokens)
+        if self.canvas.fresh:
+            return whole
+        block = self.canvas.block
+        return self._cache(whole, range(self.prompt_tokens + block.start, self.prompt_tokens + block.stop))
+
+    @property
+    def lengths(self) -> Lengths:
+        """What the planner sees."""
+        computed = len(self.computed)
+        return Lengths(computed, self.key_tokens - computed, max(1, len(self.streams)))
+
+    def guided(self, logits: Sequence[Tensor]) -> Tensor:
+        """The logits [M, V] of all streams as one."""
+        if len(logits) == 1:
+            return logits[0]
+        with_prompt, without = logits
+        return without + (self.guidance + 1) * (with_prompt - without)
+
+    @property
+    def ask(self) -> Ask:
+        """What it wants proposed this step."""
+        return Ask(len(self.canvas.holes), self.row.sampling, self._rule, self.steps)
+
+    def commit(self, proposal: Proposal) -> Written:
+        """Write the most confident of the proposals into the canvas."""
         ranking = rank(proposal.confidence)
         chosen = ranking.order[: self._commits(ranking.confidence, self.canvas.due, self.row.decoding)]
         holes = self.canvas.holes
-        self.canvas.commit([holes[i] for i in chosen.tolist()], proposal.tokens[chosen].tolist())
+        slots, tokens = [holes[i] for i in chosen.tolist()], proposal.tokens[chosen].tolist()
+        self.canvas.commit(slots, tokens)
         self.steps += 1
+        return Written(slots, tokens)
+
+    def settle(self, settled: int) -> None:
+        """Take note of how many slots stand before the first mask."""
+        self.moved, self.settled = settled > self.settled, settled
 
     def regrow(self, length: int) -> None:
         """Append one block of `length` masks."""
@@ -117,6 +174,7 @@ def _check(row: Row) -> None:
         ("top_p", sampling.top_p, 0 < sampling.top_p <= 1),
         ("steps_per_token", decoding.steps_per_token, 0 < decoding.steps_per_token <= 1),
         ("schedule_shift", decoding.schedule_shift, 0 < decoding.schedule_shift <= MAX_SHIFT),
+        ("guidance_scale", decoding.guidance_scale, isfinite(decoding.guidance_scale) and decoding.guidance_scale >= 0),
         ("commit_threshold", decoding.commit_threshold, isfinite(decoding.commit_threshold)),
         ("commit_factor", decoding.commit_factor, isfinite(decoding.commit_factor) and decoding.commit_factor > 0),
         ("block_length", decoding.block_length, decoding.block_length is None or decoding.block_length >= 1),

@@ -16,5 +16,6 @@ class RMSNorm(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         wide = x.float()
-        wide = wide * torch.rsqrt(wide.square().mean(-1, keepdim=True) + self.eps)
-        return self.weight * wide.to(x.dtype)
+        length = torch.linalg.vector_norm(wide, dim=-1, keepdim=True)  # one pass, no square of the whole is written
+        scale = torch.rsqrt(length.square() / x.shape[-1] + self.eps)
+        return (wide * scale).to(x.dtype).mul_(self.weight)

@@ -29,6 +29,8 @@ def rotation(positions: Tensor, head_size: int, theta: float) -> Rotation:
 def rotate(x: Tensor, by: Rotation) -> Tensor:
     """Rotate queries or keys [B, H, S, d]; computed in float32, returned in the dtype of `x`."""
     wide = x.float()
-    first, second = wide.chunk(2, dim=-1)
-    turned = torch.cat((-second, first), dim=-1)
-    return (wide * by.cos + turned * by.sin).to(x.dtype)
+    half = wide.shape[-1] // 2
+    turned = wide * by.cos
+    turned[..., :half].addcmul_(wide[..., half:], by.sin[..., :half], value=-1)
+    turned[..., half:].addcmul_(wide[..., :half], by.sin[..., half:])
+    return turned.to(x.dtype)

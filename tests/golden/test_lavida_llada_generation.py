@@ -10,12 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from seer_core.engine.batch import Batch
 from seer_core.engine.config import EngineConfig
-from seer_core.engine.denoiser import denoise
 from seer_core.engine.engine import Engine, Row
-from seer_core.engine.kv_cache import prefill
-from seer_core.engine.row import ActiveRow
 from seer_core.families.registry import inspect, load_model
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.preprocess.image import ImageLimits, cut_views, decode_image
@@ -23,6 +19,7 @@ from seer_core.probe.detectors import whole_canvas
 from seer_core.prompt import EncodedPrompt, Prompt
 from seer_core.types import Decoding, Outcome, Sampling, TokenRoles
 from tests.golden.conftest import CASES, case_names, load_case
+from tests.solo import Stage
 
 FAMILY = "lavida_llada"
 NAMES = case_names(FAMILY)
@@ -86,16 +83,15 @@ def test_every_forward_writes_what_the_reference_writes(
     name: str, model: VisionLanguageModel, roles: TokenRoles, encode: Encode
 ) -> None:
     case = load_case(FAMILY, name)
-    row = ActiveRow(
-        row_of(name, encode(name)), encode(name).embeddings, roles=roles, decode=spell, config=EngineConfig()
-    )
-    if case["settings"]["prefix_lm"]:
-        row.past = prefill(model.decoder, row.embeddings)
-    batch = Batch([row], mask_id=roles.mask_id)
+    stage = Stage(model.decoder, roles, spell, prefix_lm=case["settings"]["prefix_lm"])
+    row = stage.start(row_of(name, encode(name)))
+    batch = stage.batch([row])
     written = []
     while not row.canvas.complete:
+        if not batch.current:
+            batch = stage.batch([row])
         before = list(row.canvas.tokens)
-        denoise(model.decoder, batch)
+        stage.step(batch)
         assert row.error is None
         pairs = enumerate(zip(before, row.canvas.tokens, strict=True))
         written.append([[slot, now] for slot, (was, now) in pairs if was != now])

@@ -25,6 +25,8 @@ DECODINGS = st.builds(
     commit=st.sampled_from(sorted(COMMITS)),
     commit_threshold=st.sampled_from([-2.0, 0.2, 0.9]),
     commit_factor=st.sampled_from([0.5, 1.0, 2.5]),
+    cache=st.sampled_from(["exact", "exact", "fastdllm_prefix", "fastdllm_dual"]),
+    guidance_scale=st.sampled_from([0.0, 0.0, 0.7]),
     early_exit=st.booleans(),
 )
 SAMPLINGS = st.builds(

@@ -12,7 +12,7 @@ from torch import Tensor
 from seer_core.engine.commit import COMMITS, factor, threshold
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.row import ActiveRow
-from seer_core.engine.sampler import rank
+from seer_core.engine.sampler import propose, rank
 from seer_core.types import Decoding
 from tests.unit.engine.stage import ROLES, SIZES, decode, make_row
 
@@ -46,7 +46,11 @@ def factor_by_hand(confidences: list[float], limit: float) -> int:
 
 def started(canvas: int, decoding: Decoding) -> ActiveRow:
     row = make_row(canvas=canvas, decoding=decoding)
-    return ActiveRow(row, row.prompt.embeddings, roles=ROLES, decode=decode, config=EngineConfig())
+    return ActiveRow(row, roles=ROLES, decode=decode, config=EngineConfig())
+
+
+def advance(row: ActiveRow, logits: Tensor) -> None:
+    row.commit(propose(logits, mask_id=ROLES.mask_id, ask=row.ask))
 
 
 def sharp_logits(row: ActiveRow, generator: torch.Generator) -> Tensor:
@@ -86,11 +90,11 @@ def test_every_step_fills_a_hole_and_the_schedule_bounds_the_steps(canvas: int, 
     generator = torch.Generator().manual_seed(seed)
     while not row.canvas.complete:
         masked, before = row.canvas.tokens.count(ROLES.mask_id), row.steps
-        row.advance(sharp_logits(row, generator))
+        advance(row, sharp_logits(row, generator))
         assert row.canvas.tokens.count(ROLES.mask_id) < masked
         assert row.steps == before + 1
     while not plain.canvas.complete:
-        plain.advance(sharp_logits(plain, generator))
+        advance(plain, sharp_logits(plain, generator))
     assert row.steps <= plain.steps
 
 
@@ -104,6 +108,6 @@ def test_one_at_a_time_goes_in_the_order_of_confidence(canvas: int, seed: int) -
     filled = []
     while not row.canvas.complete:
         holes = row.canvas.holes
-        row.advance(logits[holes])
+        advance(row, logits[holes])
         filled += [slot for slot in holes if row.canvas.tokens[slot] != ROLES.mask_id]
     assert filled == order

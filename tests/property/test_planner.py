@@ -12,7 +12,12 @@ from seer_core.engine.planner import Planner
 
 FOOTPRINT = Footprint(position_bytes=3, key_bytes=2)
 ROWS = st.lists(
-    st.builds(Lengths, st.integers(1, 700), st.one_of(st.integers(1, 16), st.integers(1, 256), st.integers(1, 5000))),
+    st.builds(
+        Lengths,
+        st.one_of(st.integers(1, 16), st.integers(1, 256), st.integers(1, 5000)),
+        st.integers(0, 700),
+        st.sampled_from([1, 1, 1, 2]),
+    ),
     max_size=80,
 )
 CONFIGS = st.builds(
@@ -27,38 +32,33 @@ CONFIGS = st.builds(
 )
 
 
-def computed(rows: list[Lengths], plan: Plan, prefix_lm: bool) -> list[int]:
-    """Positions each row of the plan computes."""
-    return [rows[i].canvas_tokens + (0 if prefix_lm else rows[i].prompt_tokens) for i in plan.rows]
+def tokens_of(rows: list[Lengths], plan: Plan) -> list[int]:
+    """Positions of each run of each row of the plan."""
+    return [rows[i].computed_tokens for i in plan.rows for _ in range(rows[i].copies)]
 
 
-def exact_bytes(rows: list[Lengths], plan: Plan, prefix_lm: bool) -> int:
-    positions = len(plan.rows) * max(computed(rows, plan, prefix_lm))
-    held = len(plan.rows) * max(rows[i].prompt_tokens for i in plan.rows) if prefix_lm else 0
-    return FOOTPRINT.size_bytes(positions, positions + held)
+def exact_bytes(rows: list[Lengths], plan: Plan) -> int:
+    computed = sum(rows[i].computed_tokens * rows[i].copies for i in plan.rows)
+    return FOOTPRINT.size_bytes(computed, computed + sum(rows[i].held_tokens * rows[i].copies for i in plan.rows))
 
 
-@given(ROWS, CONFIGS, st.booleans())
-def test_every_row_runs_exactly_once(rows: list[Lengths], config: EngineConfig, prefix_lm: bool) -> None:
-    planner = Planner(config, FOOTPRINT, prefix_lm=prefix_lm)
-    plans = planner.plan(rows)
+@given(ROWS, CONFIGS)
+def test_every_row_runs_exactly_once(rows: list[Lengths], config: EngineConfig) -> None:
+    plans = Planner(config, FOOTPRINT).plan(rows)
     assert sorted(i for plan in plans for i in plan.rows) == list(range(len(rows)))
-    for plan in plans:
-        assert tuple(i for batch in planner.batches(plan, rows) for i in batch) == plan.rows
 
 
-@given(ROWS, CONFIGS, st.booleans())
-def test_the_waste_is_what_the_formula_says_and_decides(
-    rows: list[Lengths], config: EngineConfig, prefix_lm: bool
-) -> None:
-    for plan in Planner(config, FOOTPRINT, prefix_lm=prefix_lm).plan(rows):
-        tokens = computed(rows, plan, prefix_lm)
+@given(ROWS, CONFIGS)
+def test_the_waste_is_what_the_formula_says_and_decides(rows: list[Lengths], config: EngineConfig) -> None:
+    for plan in Planner(config, FOOTPRINT).plan(rows):
+        tokens = tokens_of(rows, plan)
         waste = 1 - sum(tokens) / (len(tokens) * config.bucket_of(max(tokens)))
         assert plan.waste_ratio == waste
         assert 0 <= waste < 1
         assert plan.path != "static" or waste <= config.tau_pad
         assert plan.path != "varlen" or waste > config.tau_pad
-        excused = max(tokens) > 4096 or max(tokens) <= config.short_tokens or len(tokens) <= config.straggler_rows
+        few = len(tokens) <= config.straggler_rows or len(tokens) > config.row_slots[-1]
+        excused = max(tokens) > 4096 or max(tokens) <= config.short_tokens or few
         if plan.path == "eager" and not excused:
             rule = "static" if waste <= config.tau_pad else "varlen"
             assert plan.reason.startswith("its shape ")
@@ -66,42 +66,40 @@ def test_the_waste_is_what_the_formula_says_and_decides(
         assert plan.path == "eager" or not excused
 
 
-@given(ROWS, CONFIGS, st.booleans())
-def test_every_shape_is_predefined_and_holds_its_rows(
-    rows: list[Lengths], config: EngineConfig, prefix_lm: bool
-) -> None:
-    for plan in Planner(config, FOOTPRINT, prefix_lm=prefix_lm).plan(rows):
+@given(ROWS, CONFIGS)
+def test_every_shape_is_predefined_and_holds_its_rows(rows: list[Lengths], config: EngineConfig) -> None:
+    for plan in Planner(config, FOOTPRINT).plan(rows):
         assert (plan.key is None) == (plan.path == "eager")
         if plan.key is None:
             continue
-        gather = max if plan.path == "static" else sum
-        tokens = gather(computed(rows, plan, prefix_lm))
-        held = gather(rows[i].prompt_tokens for i in plan.rows) if prefix_lm else 0
-        assert len(plan.rows) <= plan.key.rows
+        tokens = tokens_of(rows, plan)
+        assert len(tokens) <= plan.key.rows
         assert plan.key.rows in config.row_slots
-        assert tokens <= plan.key.canvas_tokens == config.bucket_of(tokens)
-        assert held + tokens <= plan.key.key_tokens
+        assert max(tokens) <= plan.key.canvas_tokens == config.bucket_of(max(tokens))
+        assert all(rows[i].computed_tokens + rows[i].held_tokens <= plan.key.key_tokens for i in plan.rows)
+        padded = plan.key.rows * plan.key.canvas_tokens
+        assert plan.key.tokens == (padded if plan.path == "static" else config.bucket_of(sum(tokens)))
 
 
-@given(ROWS, CONFIGS, st.booleans())
-def test_no_plan_is_larger_than_the_budget(rows: list[Lengths], config: EngineConfig, prefix_lm: bool) -> None:
-    planner = Planner(config, FOOTPRINT, prefix_lm=prefix_lm)
+@given(ROWS, CONFIGS)
+def test_no_plan_is_larger_than_the_budget(rows: list[Lengths], config: EngineConfig) -> None:
+    planner = Planner(config, FOOTPRINT)
     fitting = [row for row in rows if planner.fits(row)]
     for plan in planner.plan(fitting):
-        assert exact_bytes(fitting, plan, prefix_lm) <= config.plan_budget_bytes
+        assert exact_bytes(fitting, plan) <= config.plan_budget_bytes
         assert plan.size_bytes <= config.plan_budget_bytes
-        if plan.key is not None and plan.path == "static":
-            slots, canvas, keys = plan.key
-            assert plan.size_bytes == FOOTPRINT.size_bytes(slots * canvas, slots * keys)
+        if plan.key is not None:
+            assert plan.size_bytes == FOOTPRINT.size_bytes(plan.key.tokens, plan.key.rows * plan.key.key_tokens)
 
 
-@given(ROWS, st.booleans())
-def test_splitting_never_computes_more_than_padding_all_to_the_longest(rows: list[Lengths], prefix_lm: bool) -> None:
-    config = EngineConfig(launch_tokens=0, row_slots=tuple(range(1, 81)), plan_budget_bytes=2**40)
-    inside = [row for row in rows if sum(row) <= 4096]
-    plans = Planner(config, FOOTPRINT, prefix_lm=prefix_lm).plan(inside)
-    padded = [(len(plan.rows), config.bucket_of(max(computed(inside, plan, prefix_lm)))) for plan in plans]
-    assert sum(n * bucket for n, bucket in padded) <= len(inside) * max((bucket for _, bucket in padded), default=0)
+@given(ROWS)
+def test_no_plan_computes_more_than_padding_all_to_the_longest(rows: list[Lengths]) -> None:
+    config = EngineConfig(launch_tokens=0, row_slots=tuple(range(1, 200)), plan_budget_bytes=2**40)
+    inside = [row for row in rows if row.computed_tokens <= 4096]
+    plans = Planner(config, FOOTPRINT).plan(inside)
+    computed = sum(plan.key.tokens if plan.key else sum(tokens_of(inside, plan)) for plan in plans)
+    longest = max((config.bucket_of(row.computed_tokens) for row in inside), default=0)
+    assert computed <= sum(row.copies for row in inside) * longest
 
 
 @given(st.integers(129, 10**6))

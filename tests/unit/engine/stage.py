@@ -10,7 +10,7 @@ from torch import Tensor
 from seer_core.config import DecoderConfig
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine, Row
-from seer_core.layers.attention import KeyValues
+from seer_core.layers.attention import Attend, attend_own
 from seer_core.models.decoder import Decoder, Observer
 from seer_core.prompt import EncodedPrompt
 from seer_core.types import Decoding, Delta, Forecast, Outcome, Sampling, TokenRoles
@@ -67,12 +67,10 @@ class ScriptedDecoder(Decoder):
         positions: Tensor,
         *,
         layers: range | None = None,
-        past: KeyValues | None = None,
-        key_mask: Tensor | None = None,
+        attend: Attend = attend_own,
         observe: Observer | None = None,
-    ) -> tuple[Tensor, KeyValues]:
-        empty = hidden.new_zeros(len(hidden), 2, hidden.shape[1], 8)
-        return positions[..., None].expand_as(hidden).to(hidden.dtype), ((empty, empty),) * 2
+    ) -> Tensor:
+        return positions[..., None].expand_as(hidden).to(hidden.dtype)
 
     def logits(self, hidden: Tensor) -> Tensor:
         logits = torch.zeros(len(hidden), SIZES.vocab_size)

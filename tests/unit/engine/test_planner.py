@@ -15,14 +15,16 @@ ONE_EACH = Footprint(position_bytes=1, key_bytes=1)
 
 
 def planned(canvases: list[int], *, prompt: int = 10, prefix_lm: bool = True, **settings: Any) -> list[Plan]:
-    planner = Planner(replace(EngineConfig(), **settings), ONE_EACH, prefix_lm=prefix_lm)
-    return planner.plan([Lengths(prompt, canvas) for canvas in canvases])
+    computed, held = (0, prompt) if prefix_lm else (prompt, 0)
+    return Planner(replace(EngineConfig(), **settings), ONE_EACH).plan(
+        [Lengths(computed + canvas, held) for canvas in canvases]
+    )
 
 
 def test_rows_that_nearly_fill_their_bucket_are_padded_to_it() -> None:
     (plan,) = planned([60, 62, 64, 58, 61])
     assert (plan.path, sorted(plan.rows)) == ("static", [0, 1, 2, 3, 4])
-    assert plan.key == ShapeKey(rows=5, canvas_tokens=64, key_tokens=16 + 64)
+    assert plan.key == ShapeKey(rows=5, tokens=5 * 64, canvas_tokens=64, key_tokens=64 + 16)
     assert plan.waste_ratio == 1 - 305 / (5 * 64)
     assert plan.size_bytes == 5 * 64 + 5 * 80
     assert plan.reason == "padding 5 rows to 64 wastes 4.7%, at most 20%"
@@ -31,23 +33,29 @@ def test_rows_that_nearly_fill_their_bucket_are_padded_to_it() -> None:
 def test_rows_that_would_waste_more_are_packed() -> None:
     (plan,) = planned([9, 9, 9, 16])
     assert plan.path == "varlen"
-    assert plan.key == ShapeKey(rows=4, canvas_tokens=48, key_tokens=48 + 48)
+    assert plan.key == ShapeKey(rows=4, tokens=48, canvas_tokens=16, key_tokens=16 + 16)
     assert plan.reason == "padding 4 rows to 16 wastes 32.8%, over 20%"
 
 
 def test_long_rows_run_apart_from_short_ones_where_that_computes_less() -> None:
-    long, short = planned([60, 4, 60, 4, 60, 4, 60, 4])
-    assert (long.path, sorted(long.rows)) == ("static", [0, 2, 4, 6])
-    assert (short.path, sorted(short.rows)) == ("eager", [1, 3, 5, 7])
+    long, short = planned([640] * 4 + [4] * 4)
+    assert (long.path, sorted(long.rows)) == ("static", [0, 1, 2, 3])
+    assert (short.path, sorted(short.rows)) == ("eager", [4, 5, 6, 7])
     assert short.reason == "no row is longer than 4 tokens"
 
 
 def test_rows_stay_together_where_another_forward_costs_more_than_the_padding() -> None:
-    assert len(planned([60, 4, 60, 4], launch_tokens=1000)) == 1
+    assert len(planned([640] * 4 + [4] * 4, launch_tokens=1000)) == 1
+
+
+def test_a_guided_row_counts_twice() -> None:
+    (plan,) = Planner(EngineConfig(), ONE_EACH).plan([Lengths(60, 10, 2), Lengths(62, 10)])
+    assert plan.key == ShapeKey(rows=3, tokens=3 * 64, canvas_tokens=64, key_tokens=64 + 16)
+    assert plan.waste_ratio == 1 - (60 + 60 + 62) / (3 * 64)
 
 
 def test_an_outlier_and_a_straggler_run_eagerly_alone() -> None:
-    outlier, straggler, rest = planned([20, 5000, 128, 20, 22])
+    outlier, straggler, rest = planned([20, 5000, 640, 20, 22])
     assert (outlier.path, outlier.rows, outlier.key) == ("eager", (1,), None)
     assert "5000 tokens are beyond the last bucket of 4096" in outlier.reason
     assert (straggler.path, straggler.rows) == ("eager", (2,))
@@ -57,13 +65,13 @@ def test_an_outlier_and_a_straggler_run_eagerly_alone() -> None:
 
 def test_a_row_alone_takes_a_graph_where_none_counts_as_a_straggler() -> None:
     (plan,) = planned([60], straggler_rows=0)
-    assert (plan.path, plan.key) == ("static", ShapeKey(rows=1, canvas_tokens=64, key_tokens=16 + 64))
+    assert (plan.path, plan.key) == ("static", ShapeKey(rows=1, tokens=64, canvas_tokens=64, key_tokens=64 + 16))
 
 
 def test_a_prompt_without_a_cache_counts_as_computed() -> None:
     (plan,) = planned([9, 9, 9, 16], prompt=112, prefix_lm=False)
     assert plan.path == "static"
-    assert plan.key == ShapeKey(rows=4, canvas_tokens=128, key_tokens=128)
+    assert plan.key == ShapeKey(rows=4, tokens=4 * 128, canvas_tokens=128, key_tokens=128)
     assert plan.waste_ratio == 1 - (4 * 112 + 43) / (4 * 128)
 
 
@@ -71,7 +79,7 @@ def test_a_shape_much_larger_than_its_rows_is_overruled_with_the_reason() -> Non
     (plan,) = planned([65, 128, 128, 128, 128], row_slots=(1, 16), eager_tokens=100)
     assert (plan.path, plan.key) == ("eager", None)
     assert plan.reason == (
-        "its shape computes 2048 positions, 640 without one; otherwise static, "
+        "its shape computes 2048 positions, 577 without one; otherwise static, "
         "as padding 5 rows to 128 wastes 9.8%, at most 20%"
     )
 
@@ -85,21 +93,13 @@ def test_rows_beyond_the_budget_run_in_turn() -> None:
 def test_a_shape_beyond_the_budget_is_overruled_with_the_reason() -> None:
     (plan,) = planned([50] * 2, plan_budget_bytes=220)
     assert plan.path == "eager"
-    assert plan.reason.startswith("its shape would take 280 bytes of 220; otherwise varlen, as ")
+    assert plan.reason.startswith("its shape would take 288 bytes of 220; otherwise varlen, as ")
 
 
 def test_a_row_too_large_for_the_budget_is_known_beforehand() -> None:
-    planner = Planner(EngineConfig(plan_budget_bytes=210), ONE_EACH, prefix_lm=True)
-    assert planner.fits(Lengths(10, 100))
-    assert not planner.fits(Lengths(11, 100))
-
-
-def test_packed_rows_of_one_bucket_run_together_where_nothing_is_packed() -> None:
-    planner = Planner(EngineConfig(launch_tokens=1000), ONE_EACH, prefix_lm=True)
-    rows = [Lengths(3, canvas) for canvas in (8, 40, 7, 24, 41)]
-    (plan,) = planner.plan(rows)
-    assert plan.path == "varlen"
-    assert planner.batches(plan, rows) == [(4, 1), (3,), (0, 2)]
+    planner = Planner(EngineConfig(plan_budget_bytes=210), ONE_EACH)
+    assert planner.fits(Lengths(100, 10))
+    assert not planner.fits(Lengths(100, 11))
 
 
 def test_nothing_runs_where_there_is_nothing() -> None:

@@ -14,7 +14,7 @@ from tests.unit.engine.stage import ROLES, decode, make_row
 
 
 def start(row: Row) -> ActiveRow:
-    return ActiveRow(row, row.prompt.embeddings, roles=ROLES, decode=decode, config=EngineConfig())
+    return ActiveRow(row, roles=ROLES, decode=decode, config=EngineConfig())
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,16 @@ import pytest
 import torch
 from torch import Tensor
 
-from seer_core.engine.remasking import REMASKING, low_confidence
-from seer_core.engine.sampler import Proposal, propose, rank
+from seer_core.engine.remasking import REMASKING
+from seer_core.engine.sampler import Ask, Proposal, propose, propose_together, rank
 from seer_core.errors import EngineError
 from seer_core.types import Sampling
 
 MASK = 3
+
+
+def ask(logits: Tensor, sampling: Sampling, rule: str = "low_confidence", *, step: int = 0) -> Proposal:
+    return propose(logits, mask_id=MASK, ask=Ask(len(logits), sampling, REMASKING[rule], step))
 
 
 def proposal_of(logits: Tensor, *, step: int = 0, **sampling: float) -> Proposal:
@@ -22,7 +26,7 @@ def proposal_of(logits: Tensor, *, step: int = 0, **sampling: float) -> Proposal
         top_p=sampling.get("top_p", 1.0),
         seed=int(sampling.get("seed", 0)),
     )
-    return propose(logits, mask_id=MASK, sampling=options, rule=low_confidence, step=step)
+    return ask(logits, options, step=step)
 
 
 def test_the_mask_is_never_proposed_though_it_is_the_likeliest() -> None:
@@ -78,10 +82,10 @@ def test_top_p_keeps_the_smallest_set_that_reaches_it() -> None:
 @pytest.mark.parametrize("name", REMASKING)
 def test_greedy_is_the_argmax_with_the_confidence_of_the_rule(name: str) -> None:
     logits = torch.randn(40, 300, generator=torch.Generator().manual_seed(0)) * 3
-    found = propose(logits, mask_id=MASK, sampling=Sampling(seed=5), rule=REMASKING[name], step=2)
+    found = ask(logits, Sampling(seed=5), name, step=2)
     allowed = logits.clone()
     allowed[:, MASK] = -torch.inf
-    sampled = propose(logits, mask_id=MASK, sampling=Sampling(temperature=5e-324, seed=5), rule=REMASKING[name], step=2)
+    sampled = ask(logits, Sampling(temperature=5e-324, seed=5), name, step=2)
     assert torch.equal(found.tokens, allowed.argmax(-1))
     assert torch.equal(found.tokens, sampled.tokens)
     if name != "random":  # which draws after the sample has drawn
@@ -94,7 +98,7 @@ def test_logits_that_are_no_numbers_are_an_error(name: str, temperature: float) 
     logits = torch.zeros(2, 5)
     logits[1, 2] = torch.nan
     with pytest.raises(EngineError, match="not finite"):
-        propose(logits, mask_id=MASK, sampling=Sampling(temperature=temperature), rule=REMASKING[name], step=0)
+        ask(logits, Sampling(temperature=temperature), name)
 
 
 def test_a_row_with_nothing_but_the_mask_is_an_error() -> None:
@@ -102,3 +106,28 @@ def test_a_row_with_nothing_but_the_mask_is_an_error() -> None:
     logits[0, MASK] = 0.0
     with pytest.raises(EngineError, match="not finite"):
         proposal_of(logits)
+
+
+def test_rows_proposed_together_get_what_they_get_alone() -> None:
+    logits = torch.randn(30, 50, generator=torch.Generator().manual_seed(1)) * 3
+    options = [("low_confidence", 0.0), ("margin", 0.0), ("random", 0.0), ("entropy", 0.8), ("low_confidence", 0.0)]
+    asks = [
+        Ask(6, Sampling(temperature=temperature, seed=n), REMASKING[rule], n)
+        for n, (rule, temperature) in enumerate(options)
+    ]
+    together = propose_together(logits, mask_id=MASK, asks=asks)
+    for own, each, found in zip(logits.split(6), asks, together, strict=True):
+        alone = propose(own, mask_id=MASK, ask=each)
+        assert isinstance(found, Proposal)
+        assert torch.equal(found.tokens, alone.tokens)
+        assert torch.equal(found.confidence, alone.confidence)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.7])
+def test_a_row_whose_logits_are_no_numbers_is_told_so_and_no_other(temperature: float) -> None:
+    logits = torch.zeros(4, 5)
+    logits[3, 2] = torch.nan
+    asks = [Ask(2, Sampling(temperature=temperature), REMASKING["low_confidence"], 0)] * 2
+    good, bad = propose_together(logits, mask_id=MASK, asks=asks)
+    assert isinstance(good, Proposal)
+    assert isinstance(bad, EngineError)

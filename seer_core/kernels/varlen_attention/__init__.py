@@ -1,0 +1,30 @@
+"""Attention of packed queries over extents of one pool of keys, the inner loop of a step with ragged rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from seer_core.kernels.varlen_attention import looped, reference
+from seer_core.kernels.varlen_attention.segments import Segments
+
+__all__ = ["Segments", "VarlenAttention", "captured_attention_for", "varlen_attention_for"]
+
+VarlenAttention = Callable[[Tensor, Tensor, Tensor, Segments], Tensor]
+"""(query, keys, values, segments) -> mixed values, as `reference.varlen_attention` defines them."""
+
+
+def varlen_attention_for(device: torch.device) -> VarlenAttention:
+    """The fastest implementation for tensors on `device`. That of a CPU reads the segments, so no graph records it."""
+    if device.type == "cuda":
+        from seer_core.kernels.varlen_attention.kernel import varlen_attention  # Triton exists where CUDA does
+
+        return varlen_attention
+    return looped.varlen_attention
+
+
+def captured_attention_for(device: torch.device) -> VarlenAttention:  # noqa: ARG001 - as above
+    """The implementation that a graph on `device` can record."""
+    return reference.varlen_attention
