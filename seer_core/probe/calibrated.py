@@ -29,31 +29,27 @@ def centre(sparsity: Curve, baseline: Sequence[float]) -> Curve:
     return centred
 
 
-def relapses(centred: Curve, window: int) -> Curve:
-    """For i = 1 .. N - w: the share of positions i .. N - 1 that have fallen back, [N - w]."""
+def relapses(centred: Curve, window: int, starts: NDArray[np.int64]) -> Curve:
+    """For each i of `starts` [M], 1 <= i <= N - w: the share of positions i .. N - 1 that have fallen back, [M]."""
     jump, _ = jumps(centred, window)
-    starts = np.arange(1, len(jump) + 1)
-    floors = centred[starts - 1] + FALLEN * jump
-    behind = np.arange(len(centred)) >= starts[:, None]  # [N - w, N]
+    floors = centred[starts - 1] + FALLEN * jump[starts - 1]
+    behind = np.arange(len(centred)) >= starts[:, None]  # [M, N]
     fallen = behind & (centred < floors[:, None])
     share: Curve = fallen.sum(1) / behind.sum(1)
     return share
 
 
-def matches(centred: Curve, rule: CalibratedRule) -> NDArray[np.int64]:
-    """Every i in 1 .. N - w that passes the thresholds and both guards, ascending."""
+def calibrated_boundary(centred: Curve, rule: CalibratedRule) -> Detection:
+    """The first i that passes the thresholds and both guards, `shift_tokens` earlier; scored by its jump.
+
+    A score of 1 is a jump of the threshold's height.
+    """
     jump, noise = jumps(centred, rule.window)
     follow = len(centred) - np.arange(1, len(jump) + 1)
-    loud = (jump >= rule.tau_jump) & (noise <= rule.gamma * jump)
-    steady = (relapses(centred, rule.window) <= rule.relapse) & (follow >= rule.plateau_tokens)
-    return np.flatnonzero(loud & steady) + 1
-
-
-def calibrated_boundary(centred: Curve, rule: CalibratedRule) -> Detection:
-    """The first match, `shift_tokens` earlier; scored by how many times its jump is the threshold."""
-    found = matches(centred, rule)
-    if not found.size:
+    loud = (jump >= rule.tau_jump) & (noise <= rule.gamma * jump) & (follow >= rule.plateau_tokens)
+    starts = np.flatnonzero(loud) + 1
+    steady = starts[relapses(centred, rule.window, starts) <= rule.relapse]
+    if not steady.size:
         return NOTHING
-    jump, _ = jumps(centred, rule.window)
-    score = float(jump[found[0] - 1]) / rule.tau_jump if rule.tau_jump > 0 else float(jump[found[0] - 1])
-    return Detection(boundary=max(0, int(found[0]) - rule.shift_tokens), score=score)
+    start = int(steady[0])
+    return Detection(boundary=max(0, start - rule.shift_tokens), score=float(jump[start - 1]) / rule.tau_jump)

@@ -61,6 +61,7 @@ class CalibratedRule:
     def __post_init__(self) -> None:
         _check_tap("calibrated_rule", self.layer, self.tensor, self.margin_tokens)
         _check_jump("calibrated_rule", self.eps, self.tau_jump, self.gamma, self.window)
+        check("calibrated_rule.tau_jump", self.tau_jump > 0, "a number above 0")
         check("calibrated_rule.baseline", _finite_numbers(self.baseline), "a list of finite numbers")
         for name, value in (("shift_tokens", self.shift_tokens), ("plateau_tokens", self.plateau_tokens)):
             check(f"calibrated_rule.{name}", _whole(value) and value >= 0, "a whole number of at least 0")

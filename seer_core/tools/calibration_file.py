@@ -12,9 +12,10 @@ from seer_core.tools.calibration_plots import plot_dials, plot_heat, plot_safety
 Report = dict[str, Any]
 
 LEGEND = (
-    "Over-truncation is the share of rows with fewer tokens kept than the answer has, under the margin; `at most` is the "
-    "upper end of its 95 % interval (Wilson). Work is in positions through the whole decoder: one token a step, prompt "
-    "cached, probe included; `of oracle` is the share of an oracle's saving. All but `paper` are scored on rows held out."
+    "Over-truncation is the share of rows with fewer tokens kept than the answer has, under the margin; `at most` is "
+    "the upper end of its 95 % interval (Wilson). Work is in positions through the whole decoder: one token a step, "
+    "prompt cached, probe included; `of oracle` is the share of an oracle's saving. All but `paper` are scored on rows "
+    "that their numbers were not fitted on."
 )
 COLUMNS = (
     *("detector", "layers", "tensor", "MAE", "detected", "margin", "kept", "over-truncation", "at most", "work"),
