@@ -35,9 +35,10 @@ def first_end_boundary(end_likeliest: NDArray[np.bool_], end_probability: Curve)
 def smartcrop_boundary(end_probability: Curve, *, threshold: float) -> Detection:
     """First position by which the answer has ended with a probability of `threshold`; scored by that probability."""
     ended = ended_by(end_probability)
-    boundary = int(np.searchsorted(ended >= threshold, True))
-    if boundary == len(ended):
+    passed = ended >= threshold
+    if not passed.any():
         return NOTHING
+    boundary = int(np.argmax(passed))
     return Detection(boundary=boundary, score=float(ended[boundary]))
 
 

@@ -20,7 +20,9 @@ from seer_core.probe.statistic import Curve
 from seer_core.tools.fit_paper import LOST_END
 from seer_core.tools.scores import NO_BOUNDARY, BoundaryScore, Rows, Truth, best_of, folds_of, held_out, score
 
-THRESHOLDS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999)
+THRESHOLDS = (0.9999, 0.999, 0.995, 0.99, 0.98, 0.95, 0.9, 0.8, 0.7, 0.5, 0.3)
+"""The most careful first: of settings that do equally well on these rows it does no worse on others."""
+
 AGREE = (0, 1, 2, 4, 8)
 FOLDS = 4
 ANY = 1.0
