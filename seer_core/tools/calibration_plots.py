@@ -40,16 +40,16 @@ def plot_safety(report: Report, detectors: Sequence[str], path: Path) -> None:
     with picture(path, size_in=(6.4, 3.8)) as figure:
         axes: Axes = figure.subplots()
         for name, colour in zip(detectors, COLOURS, strict=False):
-            found = report[name]
-            saved = [row["positions_saved"] for row in found["margins"]]
-            cut = [row["over_truncation"] for row in found["margins"]]
+            points = report[name]["trade"]
+            saved, cut = ([point[key] for point in points] for key in ("positions_saved", "over_truncation"))
             axes.plot(saved, cut, color=colour, marker="o", markersize=2.5, linewidth=1.0, label=name)
-            kept = found["with_margin"]["kept_tokens"]
-            whole = 1.0 - kept / report["work"]["canvas_tokens"]
-            axes.scatter([whole], [found["with_margin"]["over_truncation"]], s=42, facecolors="none", edgecolors=colour)
+            kept = report[name]["with_margin"]
+            whole = 1.0 - kept["kept_tokens"] / report["work"]["canvas_tokens"]
+            axes.scatter([whole], [kept["over_truncation"]], s=42, facecolors="none", edgecolors=colour, zorder=3)
         axes.set_xlabel("positions saved, share of all canvases")
         axes.set_ylabel("over-truncation, share of rows")
-        axes.set_title("a margin more saves less and cuts less (circles: chosen margins)")
+        axes.set_ylim(bottom=-0.02)
+        axes.set_title("each margin's price (circles: the chosen ones)")
         axes.grid(color=INK, alpha=0.12, linewidth=0.5)
         axes.legend()
 
@@ -60,8 +60,8 @@ def plot_dials(report: Report, path: Path) -> None:
     with picture(path, size_in=(6.8, 3.6)) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         for axes, name, title, colours in (
-            (left, "over_truncation", "over-truncation", "Reds"),
-            (right, "positions_saved", "positions saved", "Blues"),
+            (left, "over_truncation", "over-truncation, % of rows", "Reds"),
+            (right, "positions_saved", "positions saved, %", "Blues"),
         ):
             _draw_dial(axes, np.array(dials[name]), dials, colours)
             axes.set_title(title)
@@ -69,12 +69,14 @@ def plot_dials(report: Report, path: Path) -> None:
 
 
 def _draw_dial(axes: Axes, values: np.ndarray[Any, np.dtype[np.float64]], dials: Report, colours: str) -> None:
-    axes.imshow(values, aspect="auto", cmap=colours, vmin=0.0, vmax=max(float(values.max()), 1e-6))
+    most = max(float(values.max()), 1e-6)
+    axes.imshow(values, aspect="auto", cmap=colours, vmin=min(0.0, float(values.min())), vmax=most)
     axes.set_xticks(range(len(dials["gammas"])), [f"{gamma:g}" for gamma in dials["gammas"]])
     axes.set_yticks(range(len(dials["taus"])), [f"{tau:g}" for tau in dials["taus"]])
     axes.set_xlabel(r"$\gamma$")
     for (row, column), value in np.ndenumerate(values):
-        axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=6, color=INK)
+        ink = "white" if value > 0.6 * most else INK
+        axes.text(column, row, f"{100 * value:.0f}", ha="center", va="center", fontsize=6, color=ink)
     tau, gamma = dials["chosen"]
     place = (dials["gammas"].index(gamma), dials["taus"].index(tau))
     axes.scatter([place[0]], [place[1]], marker="s", s=150, facecolors="none", edgecolors=INK, linewidth=1.2)

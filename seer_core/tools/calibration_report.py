@@ -9,12 +9,15 @@ import numpy as np
 
 from seer_core.tools.choose import Fit, Market, TapFit, silent, true_ends, verdict
 from seer_core.tools.fit_readout import ReadoutFit
-from seer_core.tools.scores import score, wilson_upper, work
+from seer_core.tools.scores import kept, score, wilson_upper, work
 
 Report = dict[str, object]
 
 MARGINS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
 """The report says what each of these would cost."""
+
+TRADES = (-16, -12, -8, -6, -4, -3, -2, -1, *MARGINS)
+"""Margins below zero show how fast a detector starts to cut."""
 
 _LARGE = ("weights", "baseline", "margin_tokens")
 
@@ -54,11 +57,17 @@ def _detector_report(fit: Fit, market: Market) -> Report:
         "work_probe": market.price.probe(fit.cost),
         "work": market.total(fit),
         "saved_of_oracle": market.saved(fit),
-        "margins": [_margin_row(fit, market, tokens) for tokens in MARGINS],
+        "margins": [{"margin_tokens": tokens, **asdict(score(fit.boundaries, truth, tokens))} for tokens in MARGINS],
+        "trade": [_trade(fit, market, tokens) for tokens in TRADES],
     }
 
 
-def _margin_row(fit: Fit, market: Market, tokens: int) -> Report:
-    found = score(fit.boundaries, market.truth, tokens)
-    saved = 1.0 - found.kept_tokens / float(np.mean(market.truth.canvas))
-    return {"margin_tokens": tokens, "positions_saved": saved, **asdict(found)}
+def _trade(fit: Fit, market: Market, tokens: int) -> Report:
+    """What is saved and what is cut short if `tokens` more than up to the end token are kept, fewer where negative."""
+    truth = market.truth
+    lengths = np.maximum(1, kept(fit.boundaries, truth.canvas, tokens))
+    return {
+        "margin_tokens": tokens,
+        "positions_saved": 1.0 - float(lengths.mean() / truth.canvas.mean()),
+        "over_truncation": float((lengths < truth.end).mean()),
+    }
