@@ -170,7 +170,7 @@ def _samples(options: argparse.Namespace, seed: int | None = None) -> list[Sampl
     from seer_core.tools.sample_file import load_samples
     from seer_core.tools.scenes import HELD_OUT_SEED, scene_samples
 
-    if options.data is not None:
+    if options.data is not None and str(options.data) != "embedded":
         return load_samples(options.data, options.count)
     return scene_samples(options.count, seed=HELD_OUT_SEED if seed is None else seed)
 
