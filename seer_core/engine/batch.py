@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from seer_core.engine.control import ControlRecord, Progress
 from seer_core.engine.forward import StepInputs
 from seer_core.engine.plan import ShapeKey
 from seer_core.engine.row import ActiveRow, Written
@@ -52,6 +53,7 @@ class Batch:
         self._ends = self._tensor(sorted(roles.end_ids))
         self._canvases = self._tensor(_rectangle([row.canvas.tokens for row in rows], roles.mask_id))  # [B, W]
         self._packed = self._empty()
+        self._control = ControlRecord(self.shape.rows, device)
         self._prompts = self._recomputed_prompts()
         self._refresh()
 
@@ -92,14 +94,15 @@ class Batch:
         self._canvases.view(-1).index_copy_(0, self._tensor(at), self._tensor(tokens))
         self._refresh()
 
-    def settled(self) -> list[int]:
-        """How many slots of each row's canvas stand before its first mask."""
-        control = self._packed.control.tolist()
-        return [control[slot][0] for slot in self._firsts]
+    def progress(self) -> list[Progress]:
+        """How far each row's canvas is; waits for the device to say so."""
+        record = self._control.read()
+        return [record[slot] for slot in self._firsts]
 
     def _refresh(self) -> None:
         last = self._starts[-1]
         self._compact(self._canvases, self._table, self._ends, mask_id=self._mask_id, last=last, out=self._packed)
+        self._control.post(self._packed.control)
 
     def _exact_shape(self, *, padded: bool) -> ShapeKey:
         longest = max(map(len, self._spans))

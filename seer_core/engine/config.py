@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -16,6 +17,7 @@ BUCKET_TOKENS = (
     *(160, 192, 224, 256, 320, 384, 448, 512),
     *(640, 768, 896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096),
 )
+KEPT_TOKENS = (64, 256, 1024, 4096)
 ROW_SLOTS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64)
 _LEAST = MappingProxyType(
     {
@@ -39,7 +41,8 @@ class EngineConfig:
     `bucket_tokens` are the lengths a canvas grows towards (beyond the last one its multiples follow) and the lengths
     rows are padded to. `block_length` is the family's, for requests that name none.
 
-    `tau_pad` is the padding waste from which on rows are packed. `row_slots` are the batch sizes a shape may have.
+    `tau_pad` is the padding waste from which on rows are packed. `row_slots` are the batch sizes a shape may have,
+    `kept_tokens` the keys it may have room for beside those computed; few, as attention reads only those there are.
     Groups of at most `straggler_rows` rows, or of rows of at most `short_tokens`, run eagerly. One forward more costs
     as much as `launch_tokens` positions, one without a captured shape as much as `eager_tokens` more.
     `plan_budget_bytes` is what one plan may take in activations, keys and values.
@@ -54,6 +57,7 @@ class EngineConfig:
     block_length: int = 128
     tau_pad: float = 0.2
     row_slots: tuple[int, ...] = ROW_SLOTS
+    kept_tokens: tuple[int, ...] = KEPT_TOKENS
     straggler_rows: int = 1
     short_tokens: int = 4
     launch_tokens: int = 32
@@ -69,7 +73,7 @@ class EngineConfig:
         for name, least in _LEAST.items():
             if getattr(self, name) < least:
                 raise ConfigError(f"{name} must be at least {least}, not {getattr(self, name)}", field=name)
-        for name in ("bucket_tokens", "row_slots"):
+        for name in ("bucket_tokens", "row_slots", "kept_tokens"):
             ladder: tuple[int, ...] = getattr(self, name)
             if not ladder or ladder[0] < 1 or any(a >= b for a, b in pairwise(ladder)):
                 raise ConfigError(f"{name} must be positive and ascending", field=name)
@@ -91,10 +95,7 @@ class EngineConfig:
 
         So sums of lengths find a bucket that is as close as those of single rows.
         """
-        scale = 1
-        while -(-tokens // scale) > self.bucket_tokens[-1]:
-            scale *= 2
-        return self.bucket_tokens[bisect_left(self.bucket_tokens, -(-tokens // scale))] * scale
+        return _rung(self.bucket_tokens, tokens)
 
     def slots_of(self, rows: int) -> int:
         """The smallest batch size that holds `rows`, which are at most the largest one."""
@@ -103,10 +104,18 @@ class EngineConfig:
     def padded_shape(self, rows: int, tokens: int, held: int) -> ShapeKey:
         """The predefined shape of `rows` rows padded to `tokens` positions, with up to `held` keys in front of each."""
         slots, canvas = self.slots_of(rows), self.bucket_of(tokens)
-        return ShapeKey(slots, slots * canvas, canvas, canvas + (self.bucket_of(held) if held else 0))
+        return ShapeKey(slots, slots * canvas, canvas, canvas + (_rung(self.kept_tokens, held) if held else 0))
 
     @property
     def core_shapes(self) -> list[ShapeKey]:
         """The shapes captured before the engine is ready."""
         held = self.core_prompt_tokens
         return [self.padded_shape(rows, tokens, held) for rows in self.core_rows for tokens in self.core_tokens]
+
+
+def _rung(ladder: Sequence[int], tokens: int) -> int:
+    """The lowest rung that holds `tokens`; beyond the last one the ladder goes on, doubled, then doubled again."""
+    scale = 1
+    while -(-tokens // scale) > ladder[-1]:
+        scale *= 2
+    return ladder[bisect_left(ladder, -(-tokens // scale))] * scale

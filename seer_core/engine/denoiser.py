@@ -23,8 +23,8 @@ def denoise(forward: Forward, batch: Batch, *, mask_id: int) -> None:
     logits = batch.logits(forward.decoder, hidden)  # [M, V]
     proposals = propose_together(logits, mask_id=mask_id, asks=[row.ask for row in batch.rows])
     batch.commit([_written(row, proposal) for row, proposal in zip(batch.rows, proposals, strict=True)])
-    for row, settled in zip(batch.rows, batch.settled(), strict=True):
-        row.settle(settled)
+    for row, progress in zip(batch.rows, batch.progress(), strict=True):
+        row.settle(progress)
 
 
 def _written(row: ActiveRow, proposal: Proposal | EngineError) -> Written:

@@ -95,7 +95,7 @@ class Planner:
         if path == "eager":
             return self._eager(rows, reason)
         key = self._padded(rows) if path == "static" else self._packed(rows)
-        size_bytes = self._footprint.size_bytes(key.tokens, key.rows * key.key_tokens)
+        size_bytes = self._footprint.size_bytes(key.tokens, _keys(rows))
         overruled = self._overruled(rows, key.tokens, size_bytes)
         if overruled:
             return self._eager(rows, f"{overruled}; otherwise {path}, as {reason}")
@@ -153,7 +153,7 @@ class Planner:
     def _exact_bytes(self, rows: Sequence[_Row]) -> int:
         """In no predefined shape."""
         computed = _tokens(rows)
-        return self._footprint.size_bytes(computed, sum((row.tokens + row.held) * row.copies for row in rows))
+        return self._footprint.size_bytes(computed, _keys(rows))
 
 
 def _row(index: int, lengths: Lengths) -> _Row:
@@ -163,6 +163,11 @@ def _row(index: int, lengths: Lengths) -> _Row:
 
 def _slots(rows: Sequence[_Row]) -> int:
     return sum(row.copies for row in rows)
+
+
+def _keys(rows: Sequence[_Row]) -> int:
+    """Keys that are read; the pool holds no more for them, whatever the shape has room for."""
+    return sum((row.tokens + row.held) * row.copies for row in rows)
 
 
 def _tokens(rows: Sequence[_Row]) -> int:

@@ -15,6 +15,7 @@ from seer_core.engine.cache import CACHES
 from seer_core.engine.canvas import Canvas
 from seer_core.engine.commit import COMMITS
 from seer_core.engine.config import EngineConfig
+from seer_core.engine.control import Progress
 from seer_core.engine.key_pool import Extent
 from seer_core.engine.plan import Lengths
 from seer_core.engine.remasking import REMASKING
@@ -80,7 +81,7 @@ class ActiveRow:
         self.regrown = 0
         self.path: Path = "eager"
         self.error: Exception | None = None
-        self.settled = 0
+        self.progress = Progress(0, -1)
         self.moved = False  # whether the last step settled more of the canvas
         self._prefix_lm = prefix_lm
         self._cache = _named("cache", row.decoding.cache, CACHES)
@@ -134,9 +135,9 @@ class ActiveRow:
         self.steps += 1
         return Written(slots, tokens)
 
-    def settle(self, settled: int) -> None:
-        """Take note of how many slots stand before the first mask."""
-        self.moved, self.settled = settled > self.settled, settled
+    def settle(self, progress: Progress) -> None:
+        """Take note of how far the canvas is after a step."""
+        self.moved, self.progress = progress != self.progress, progress
 
     def regrow(self, length: int) -> None:
         """Append one block of `length` masks."""

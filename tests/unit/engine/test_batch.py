@@ -112,7 +112,8 @@ def test_the_pack_follows_what_is_committed() -> None:
         stage.step(batch)
         fresh = stage.batch(rows)
         assert torch.equal(batch.inputs(decoder).hidden, fresh.inputs(decoder).hidden)
-        assert batch.settled() == [len(row.canvas.settled) for row in rows]
+        assert [progress.settled for progress in batch.progress()] == [len(row.canvas.settled) for row in rows]
+        assert [progress.done for progress in batch.progress()] == [row.canvas.ended for row in rows]
 
 
 def test_a_batch_knows_when_its_rows_compute_something_else() -> None:

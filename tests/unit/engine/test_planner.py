@@ -24,16 +24,16 @@ def planned(canvases: list[int], *, prompt: int = 10, prefix_lm: bool = True, **
 def test_rows_that_nearly_fill_their_bucket_are_padded_to_it() -> None:
     (plan,) = planned([60, 62, 64, 58, 61])
     assert (plan.path, sorted(plan.rows)) == ("static", [0, 1, 2, 3, 4])
-    assert plan.key == ShapeKey(rows=5, tokens=5 * 64, canvas_tokens=64, key_tokens=64 + 16)
+    assert plan.key == ShapeKey(rows=5, tokens=5 * 64, canvas_tokens=64, key_tokens=64 + 64)
     assert plan.waste_ratio == 1 - 305 / (5 * 64)
-    assert plan.size_bytes == 5 * 64 + 5 * 80
+    assert plan.size_bytes == 5 * 64 + (305 + 5 * 10)
     assert plan.reason == "padding 5 rows to 64 wastes 4.7%, at most 20%"
 
 
 def test_rows_that_would_waste_more_are_packed() -> None:
     (plan,) = planned([9, 9, 9, 16])
     assert plan.path == "varlen"
-    assert plan.key == ShapeKey(rows=4, tokens=48, canvas_tokens=16, key_tokens=16 + 16)
+    assert plan.key == ShapeKey(rows=4, tokens=48, canvas_tokens=16, key_tokens=16 + 64)
     assert plan.reason == "padding 4 rows to 16 wastes 32.8%, over 20%"
 
 
@@ -50,7 +50,7 @@ def test_rows_stay_together_where_another_forward_costs_more_than_the_padding() 
 
 def test_a_guided_row_counts_twice() -> None:
     (plan,) = Planner(EngineConfig(), ONE_EACH).plan([Lengths(60, 10, 2), Lengths(62, 10)])
-    assert plan.key == ShapeKey(rows=3, tokens=3 * 64, canvas_tokens=64, key_tokens=64 + 16)
+    assert plan.key == ShapeKey(rows=3, tokens=3 * 64, canvas_tokens=64, key_tokens=64 + 64)
     assert plan.waste_ratio == 1 - (60 + 60 + 62) / (3 * 64)
 
 
@@ -65,7 +65,7 @@ def test_an_outlier_and_a_straggler_run_eagerly_alone() -> None:
 
 def test_a_row_alone_takes_a_graph_where_none_counts_as_a_straggler() -> None:
     (plan,) = planned([60], straggler_rows=0)
-    assert (plan.path, plan.key) == ("static", ShapeKey(rows=1, tokens=64, canvas_tokens=64, key_tokens=64 + 16))
+    assert (plan.path, plan.key) == ("static", ShapeKey(rows=1, tokens=64, canvas_tokens=64, key_tokens=64 + 64))
 
 
 def test_a_prompt_without_a_cache_counts_as_computed() -> None:
@@ -93,7 +93,7 @@ def test_rows_beyond_the_budget_run_in_turn() -> None:
 def test_a_shape_beyond_the_budget_is_overruled_with_the_reason() -> None:
     (plan,) = planned([50] * 2, plan_budget_bytes=220)
     assert plan.path == "eager"
-    assert plan.reason.startswith("its shape would take 288 bytes of 220; otherwise varlen, as ")
+    assert plan.reason.startswith("its shape would take 248 bytes of 220; otherwise varlen, as ")
 
 
 def test_a_row_too_large_for_the_budget_is_known_beforehand() -> None:
