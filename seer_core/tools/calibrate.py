@@ -89,7 +89,7 @@ def _fit_tap(seen: Sequence[Tensor], truth: Truth, layer: int, tensor: str, lost
     return [
         fit_paper(seen, truth, layer=layer, tensor=tensor, lost_end=lost_end),
         fit_calibrated(seen, truth, layer=layer, tensor=tensor, lost_end=lost_end),
-        fit_readout(seen, truth, layer=layer, tensor=tensor),
+        fit_readout(seen, truth, layer=layer, tensor=tensor, lost_end=lost_end),
     ]
 
 

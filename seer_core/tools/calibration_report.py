@@ -39,7 +39,7 @@ def report_of(taps: Sequence[TapFit], best: Mapping[str, Fit], market: Market, d
 def _tap_row(fit: Fit) -> Report:
     place = {name: value for name, value in asdict(fit.rule).items() if name not in _LARGE}
     if isinstance(fit, ReadoutFit):
-        place["ridge"] = fit.ridge
+        place |= {"ridge": fit.ridge, "caution": fit.caution}
     return {"detector": fit.detector, **place, **asdict(fit.score)}
 
 

@@ -21,6 +21,9 @@ Fit = TapFit | EndFit
 USABLE = 0.2
 """A detector that saves less than this share of what an oracle saves shows no usable signal."""
 
+ALIKE = 1.05
+"""Costs are known to about this ratio from a few hundred rows, and what a wrong cut costs later is not in them."""
+
 _SECTIONS = {"calibrated": "calibrated_rule"}
 
 
@@ -48,11 +51,17 @@ class Market:
 
 
 def best_taps(fits: Sequence[TapFit], market: Market) -> dict[str, TapFit]:
-    """Each activation detector at the tap where it costs least, of equal ones the shallowest."""
-    best: dict[str, TapFit] = {}
-    for fit in sorted(fits, key=lambda fit: (fit.unsafe, market.total(fit), fit.layer)):
-        best.setdefault(fit.detector, fit)
-    return best
+    """Each activation detector at the tap where it costs least; of those that cost alike, where it errs least."""
+    named = {
+        name: [fit for fit in fits if fit.detector == name] for name in dict.fromkeys(fit.detector for fit in fits)
+    }
+    return {name: _best_tap([fit for fit in one if not fit.unsafe] or one, market) for name, one in named.items()}
+
+
+def _best_tap(fits: Sequence[TapFit], market: Market) -> TapFit:
+    least = min(market.total(fit) for fit in fits)
+    alike = [fit for fit in fits if market.total(fit) <= ALIKE * least]
+    return min(alike, key=lambda fit: (fit.score.cost_tokens, fit.layer))
 
 
 def strongest(best: Mapping[str, Fit], market: Market, names: Sequence[str] = DETECTOR_NAMES) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -64,8 +66,15 @@ def test_of_two_equal_layers_the_shallow_one_is_read() -> None:
 def test_a_deeper_layer_must_be_worth_its_price() -> None:
     nearly = EXACT.copy()
     nearly[0] += 2  # 48 positions more on one row of twenty: 2.4, less than the 5 of a layer
-    assert best_taps([paper(1, nearly), paper(2, EXACT)], market())["paper"].layer == 1
+    long = replace(market(), price=replace(PRICE, prompt_tokens=128.0))  # a layer costs 20
+    assert best_taps([paper(1, nearly), paper(2, EXACT)], long)["paper"].layer == 1
     assert best_taps([paper(1, EXACT + 1), paper(2, EXACT)], market())["paper"].layer == 2
+
+
+def test_of_taps_that_cost_alike_the_one_that_errs_less_is_read() -> None:
+    nearly = EXACT.copy()
+    nearly[0] += 2
+    assert best_taps([paper(1, nearly), paper(2, EXACT)], market())["paper"].layer == 2
 
 
 def test_a_rule_that_cuts_answers_yields_to_one_that_does_not() -> None:
