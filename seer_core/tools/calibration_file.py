@@ -13,13 +13,13 @@ Report = dict[str, Any]
 
 LEGEND = (
     "Over-truncation is the share of rows with fewer tokens kept than the answer has, under the margin; `at most` is "
-    "the upper end of its 95 % interval (Wilson). Work is in positions through the whole decoder: one token a step, "
-    "prompt cached, probe included; `of oracle` is the share of an oracle's saving. All but `paper` are scored on rows "
-    "that their numbers were not fitted on."
+    "the upper end of its 95 % interval (Wilson); false cuts are those of canvases that hold no end. Work is in "
+    "positions through the whole decoder: one token a step, prompt cached, probe included; `of oracle` is the share of "
+    "an oracle's saving. All but `paper` are scored on rows that their numbers were not fitted on."
 )
 COLUMNS = (
-    *("detector", "layers", "tensor", "MAE", "detected", "margin", "kept", "over-truncation", "at most", "work"),
-    "of oracle",
+    *("detector", "layers", "tensor", "MAE", "detected", "margin", "kept", "over-truncation", "at most"),
+    *("false cuts", "work", "of oracle"),
 )
 DETECTORS = ("paper", "calibrated", "readout", "first_end", "smartcrop", "dual")
 
@@ -66,6 +66,7 @@ def _row(name: str, found: Report) -> str:
         f"{found['with_margin']['kept_tokens']:.1f}",
         f"{found['with_margin']['over_truncation']:.2%}",
         f"{found['over_truncation_upper']:.2%}",
+        "-" if found["false_cuts"] is None else f"{found['false_cuts']:.2%}",
         f"{found['work']:.0f}",
         f"{found['saved_of_oracle']:.1%}",
     ]

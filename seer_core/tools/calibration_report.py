@@ -9,7 +9,7 @@ import numpy as np
 
 from seer_core.tools.choose import Fit, Market, TapFit, silent, true_ends, verdict
 from seer_core.tools.fit_readout import ReadoutFit
-from seer_core.tools.scores import kept, score, wilson_upper, work
+from seer_core.tools.scores import Rows, Truth, kept, score, wilson_upper, work
 
 Report = dict[str, object]
 
@@ -54,12 +54,20 @@ def _detector_report(fit: Fit, market: Market) -> Report:
         "margin_tokens": margin,
         "with_margin": asdict(with_margin),
         "over_truncation_upper": wilson_upper(cut_short, len(truth.canvas)),
+        "false_cuts": false_cuts(fit.boundaries, truth, margin),
         "work_probe": market.price.probe(fit.cost),
         "work": market.total(fit),
         "saved_of_oracle": market.saved(fit),
         "margins": [{"margin_tokens": tokens, **asdict(score(fit.boundaries, truth, tokens))} for tokens in MARGINS],
         "trade": [_trade(fit, market, tokens) for tokens in TRADES],
     }
+
+
+def false_cuts(boundaries: Rows, truth: Truth, margin_tokens: int) -> float | None:
+    """Share of the canvases without an end that are cut all the same; None where there are none such."""
+    endless = truth.end >= truth.canvas
+    cut = kept(boundaries, truth.canvas, margin_tokens) < truth.canvas
+    return float(cut[endless].mean()) if endless.any() else None
 
 
 def _trade(fit: Fit, market: Market, tokens: int) -> Report:

@@ -88,10 +88,11 @@ def fit_readout(
     found = np.stack([_boundaries(scores[ridge], caution) for ridge, caution in settings])  # [C, R]
     best = best_of(found, truth, lost_end=lost_end, most_over_truncation=ANY)
     ridge, caution = settings[best]
+    boundaries = found[best]  # [R]
     weights, bias = fit_logistic(*_positions(magnitudes, truth, np.arange(len(magnitudes))), ridge=ridge)
     readout = Readout(layer=layer, tensor=tensor, weights=tuple(weights.tolist()), bias=bias - caution)
     return ReadoutFit(
-        readout=readout, ridge=ridge, caution=caution, boundaries=found[best], score=score(found[best], truth)
+        readout=readout, ridge=ridge, caution=caution, boundaries=boundaries, score=score(boundaries, truth)
     )
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -13,6 +14,8 @@ from seer_core.errors import ConfigError
 from seer_core.tools import calibration_file
 from seer_core.tools.calibrate import calibrate
 from seer_core.tools.calibration_file import DETECTORS, write_report
+from seer_core.tools.calibration_report import false_cuts
+from seer_core.tools.scores import NO_BOUNDARY, Truth
 from tests.unit.tools.stand_ins import TinyStages
 from tests.unit.tools.test_calibrate import SCRIPTS, requests
 
@@ -32,6 +35,14 @@ def test_the_report_says_of_every_detector_what_it_costs_and_what_it_risks(repor
         assert {"layers_run", "head", "work", "work_probe", "saved_of_oracle"} <= found.keys()
     assert [report[name]["head"] for name in DETECTORS] == [False] * 3 + [True] * 3
     assert report["work"]["oracle"] < report["work"]["whole_canvas"]
+
+
+def test_a_cut_on_a_canvas_without_an_end_is_a_false_one() -> None:
+    truth = Truth(canvas=np.array([8, 8, 8, 8]), end=np.array([3, 8, 8, 8]))
+    found = np.array([3, 4, NO_BOUNDARY, 7])
+    assert false_cuts(found, truth, 0) == pytest.approx(1 / 3)
+    assert false_cuts(found, truth, 3) == 0.0
+    assert false_cuts(found[:1], truth.of(np.array([0])), 0) is None
 
 
 def test_a_margin_more_never_cuts_more_and_never_saves_more(report: dict[str, Any]) -> None:
