@@ -34,7 +34,7 @@ class CheckpointParts:
 
         info = inspect(self.folder)
         model = load_model(self.folder, device=self.device, dtype=self._torch_dtype())
-        return Probe(model, info.roles, find_profile(info), prefix_lm=info.loop.prefix_lm)
+        return Probe(model, info.roles, find_profile(info), loop=info.loop)
 
     def engine(self, max_rows: int) -> StepEngine:
         from seer_core.engine.config import EngineConfig

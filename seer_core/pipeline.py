@@ -63,7 +63,7 @@ class Pipeline:
         return cls(
             info=info,
             processor=processor,
-            probe=Probe(model, info.roles, profile or find_profile(info), prefix_lm=info.loop.prefix_lm),
+            probe=Probe(model, info.roles, profile or find_profile(info), loop=info.loop),
             engine=engine,
         )
 

@@ -12,7 +12,9 @@ from seer_core.errors import ConfigError
 from seer_core.types import Decoding, GenerationRequest, Message, Outcome, Sampling
 
 if TYPE_CHECKING:
+    import numpy as np
     import torch
+    from numpy.typing import NDArray
 
     from seer_core.pipeline import Pipeline
     from seer_core.tools.evaluate import Sample
@@ -44,7 +46,10 @@ def run_probe(options: argparse.Namespace) -> None:
         plot_curve(seen, options.plot)
     found = seen.forecast
     fields: Printed = {
-        "sparsity": [round(float(value), 6) for value in seen.evidence.sparsity],
+        "sparsity": _rounded(seen.evidence.sparsity),
+        "centred": _rounded(seen.evidence.centred),
+        "readout": _rounded(seen.evidence.scores),
+        "end_probability": _rounded(seen.evidence.end_probability),
         "boundary": found.boundary,
         "jump": found.jump,
         "noise": found.noise,
@@ -83,16 +88,22 @@ def run_calibrate(options: argparse.Namespace) -> None:
     from seer_core.probe.profile import Profile
     from seer_core.probe.profile_file import save_profile
     from seer_core.tools.calibrate import calibrate
+    from seer_core.tools.calibration_file import write_report
     from seer_core.tools.scenes import CALIBRATION_SEED, calibration_requests
 
     # A profile that lies beside the weights may belong to others; what is fitted here needs none.
     blank = Profile(fingerprint=inspect(options.model).fingerprint())
     requests = calibration_requests(_samples(options, CALIBRATION_SEED), options.canvases)
     pipeline = Pipeline.load(options.model, device=options.device, dtype=_dtype(options), profile=blank)
-    profile, report = calibrate(pipeline, requests, layers=options.layers)
+    profile, report = calibrate(pipeline, requests, layers=options.layers, tensors=options.tensors)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     save_profile(profile, options.out)
-    _print_fields(options, {"profile": str(options.out), **report})
+    written = write_report(report, options.out)
+    if options.json:
+        _print_json({"profile": str(options.out), "report": str(written), **report})
+    else:
+        print(written.read_text())
+        print(f"profile: {options.out}\nreport: {written}")
 
 
 def run_train(options: argparse.Namespace) -> None:
@@ -188,9 +199,13 @@ def _samples(options: argparse.Namespace, seed: int | None = None) -> list[Sampl
     from seer_core.tools.sample_file import load_samples
     from seer_core.tools.scenes import HELD_OUT_SEED, scene_samples
 
-    if options.data is not None:
+    if options.data is not None and str(options.data) != "embedded":
         return load_samples(options.data, options.count)
     return scene_samples(options.count, seed=HELD_OUT_SEED if seed is None else seed)
+
+
+def _rounded(curve: NDArray[np.float64] | None) -> list[float] | None:
+    return None if curve is None else [round(float(value), 6) for value in curve]
 
 
 def _read(path: Path) -> bytes:

@@ -37,13 +37,16 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--canvas", type=_positive, default=64, metavar="N")
     evaluate.add_argument("--count", type=_positive, default=100, metavar="N")
     evaluate.add_argument("--detector", metavar="NAME")
-    evaluate.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
+    evaluate.add_argument("--data", type=Path, metavar="JSONL", help="your own questions, or embedded: drawn scenes")
     calibrate = _command(subcommands, "calibrate", commands.run_calibrate, "fit a profile from untruncated runs")
-    calibrate.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
+    calibrate.add_argument("--data", type=Path, metavar="JSONL", help="your own questions, or embedded: drawn scenes")
     calibrate.add_argument("--out", type=Path, required=True, metavar="JSON")
     calibrate.add_argument("--count", type=_positive, default=300, metavar="N")
     calibrate.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128, 256], metavar="N")
     calibrate.add_argument("--layers", type=int, nargs="+", default=[1, 2, 3], metavar="L")
+    calibrate.add_argument(
+        "--tensors", nargs="+", default=["gate", "product", "mlp"], metavar="NAME", help="what is tapped in each layer"
+    )
     train = _command(subcommands, "train-embedded", commands.run_train, "train the embedded model, or go on with a run")
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")

@@ -33,6 +33,7 @@ def first_jump(sparsity: Curve, *, tau_jump: float, gamma: float, window: int) -
 
 def paper_boundary(evidence: Evidence, *, tau_jump: float, gamma: float, window: int) -> Detection:
     """The Semantic Jump, scored by its signal-to-noise ratio."""
+    assert evidence.sparsity is not None, "the paper's rule reads a sparsity"
     boundary = first_jump(evidence.sparsity, tau_jump=tau_jump, gamma=gamma, window=window)
     if boundary is None:
         return NOTHING

@@ -1,4 +1,4 @@
-"""The probe: forecasts answer lengths from the first layers of step 0.
+"""The probe: forecasts answer lengths from step 0, running only as much of it as the detectors in use need.
 
 It holds a model that is already built and never learns of which family it is; it queues, batches and routes nothing.
 """
@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
+from seer_core.config import LoopFacts
 from seer_core.errors import ProfileError
-from seer_core.kernels.sparsity import sparsity
 from seer_core.models.multimodal import MultimodalModel
-from seer_core.probe.detectors import detector_named, forecast_from, whole_canvas
+from seer_core.probe.cost import Cost
+from seer_core.probe.detectors import Detector, detector_named, foresee
 from seer_core.probe.profile import Profile, Readout
-from seer_core.probe.readout import readout_scores
+from seer_core.probe.reader import Reader
 from seer_core.probe.statistic import Evidence
 from seer_core.probe.step_zero import run_step_zero
 from seer_core.prompt import EncodedPrompt, Prompt
@@ -34,10 +34,10 @@ class ProbedCurve:
 class Probe:
     """Prompts in, forecasts out; one padded batch a call."""
 
-    def __init__(self, model: MultimodalModel, roles: TokenRoles, profile: Profile, *, prefix_lm: bool = True) -> None:
+    def __init__(self, model: MultimodalModel, roles: TokenRoles, profile: Profile, *, loop: LoopFacts) -> None:
         """Raises `ProfileError` where the profile taps a layer or a width that the model does not have."""
         _check_fits(model, profile)
-        self.model, self.roles, self.profile, self.prefix_lm = model, roles, profile, prefix_lm
+        self.model, self.roles, self.profile, self.loop = model, roles, profile, loop
         self._weights = None if profile.readout is None else torch.tensor(profile.readout.weights)
 
     def encode(self, prompt: Prompt) -> EncodedPrompt:
@@ -49,77 +49,56 @@ class Probe:
     ) -> list[Forecast]:
         """A forecast per request, in order.
 
-        Requests that ask for no truncation cost nothing. Raises `InvalidRequest` for a detector that is unknown or
-        that the profile has no numbers for.
+        Requests whose detectors cost the same run together, each batch only as deep as it needs; those that ask for no
+        truncation run nothing. Raises `InvalidRequest` for a detector that is unknown or that the profile has no
+        numbers for.
         """
-        names = [self._detector(decoding) for decoding in decodings]
-        forecasts = [whole_canvas(canvas) for canvas in canvas_tokens]
-        asking = [row for row, name in enumerate(names) if name != "none"]
-        seen = self.observe([prompts[row] for row in asking], [canvas_tokens[row] for row in asking])
-        for row, evidence in zip(asking, seen, strict=True):
-            forecasts[row] = forecast_from(evidence, self.profile, names[row])
-        return forecasts
+        detectors = [self._detector(decoding) for decoding in decodings]
+        by_cost: dict[Cost, list[int]] = {}
+        for row, detector in enumerate(detectors):
+            by_cost.setdefault(detector.cost(self.profile), []).append(row)
+        forecasts: dict[int, Forecast] = {}
+        for cost, rows in by_cost.items():
+            seen = self.observe([prompts[row] for row in rows], [canvas_tokens[row] for row in rows], cost)
+            for row, evidence in zip(rows, seen, strict=True):
+                forecasts[row] = foresee(detectors[row], evidence, self.profile)
+        return [forecasts[row] for row in range(len(prompts))]
 
     def profile_curve(self, prompt: EncodedPrompt, canvas_tokens: int, detector: str | None = None) -> ProbedCurve:
-        """The step-0 curve of one canvas and what `detector` (the default one if None) makes of it."""
-        name = detector if detector is not None else self.profile.default_detector
-        detector_named(name, self.profile)
-        (evidence,) = self.observe([prompt], [canvas_tokens])
-        return ProbedCurve(evidence=evidence, forecast=forecast_from(evidence, self.profile, name))
+        """Every curve the profile has a tap for, and what `detector` (the default one if None) makes of them."""
+        chosen = detector_named(detector if detector is not None else self.profile.default_detector, self.profile)
+        cost = chosen.cost(self.profile)
+        (evidence,) = self.observe([prompt], [canvas_tokens], cost if cost.head else None)
+        return ProbedCurve(evidence=evidence, forecast=foresee(chosen, evidence, self.profile))
 
     @torch.inference_mode()
-    def observe(self, prompts: Sequence[EncodedPrompt], canvas_tokens: Sequence[int]) -> list[Evidence]:
-        """What step 0 shows of each canvas."""
-        if not prompts:
-            return []
-        reader = _Reader(self.profile, self._weights)
+    def observe(
+        self, prompts: Sequence[EncodedPrompt], canvas_tokens: Sequence[int], cost: Cost | None = None
+    ) -> list[Evidence]:
+        """What step 0 shows of each canvas for `cost`; where that is None, as deep as the profile taps."""
+        asked = cost if cost is not None else Cost(layers=self.profile.depth)
+        if not prompts or asked.free:
+            return [Evidence(canvas_tokens=canvas) for canvas in canvas_tokens]
+        decoder = self.model.decoder
+        reader = Reader(self.profile, self._weights, decoder, self.roles if asked.head else None)
+        depth = asked.layers_of(decoder.config.layers)
         run_step_zero(
-            self.model.decoder,
+            decoder,
             self.roles.mask_id,
-            [prompt.embeddings for prompt in prompts],
+            prompts,
             canvas_tokens,
-            depth=self.profile.depth,
-            prefix_lm=self.prefix_lm,
+            depth=depth,
+            loop=self.loop,
             observe=reader,
+            peek=asked.peeks,
         )
         return reader.evidence(canvas_tokens)
 
-    def _detector(self, decoding: Decoding) -> str:
+    def _detector(self, decoding: Decoding) -> Detector:
         if not decoding.truncate:
-            return "none"
+            return detector_named("none", self.profile)
         name = decoding.detector if decoding.detector is not None else self.profile.default_detector
-        detector_named(name, self.profile)
-        return name
-
-
-class _Reader:
-    """An observer that reduces the tapped tensors to one number a position, and keeps nothing else."""
-
-    def __init__(self, profile: Profile, weights: Tensor | None) -> None:
-        self._rule, self._readout, self._weights = profile.paper, profile.readout, weights
-        self._sparsity: Tensor | None = None
-        self._scores: Tensor | None = None
-        self._units = 0
-
-    def __call__(self, layer: int, name: str, value: Tensor) -> None:
-        if (layer, name) == (self._rule.layer, self._rule.tensor):
-            self._sparsity, self._units = sparsity(value, self._rule.eps), value.shape[-1]  # [B, N]
-        readout = self._readout
-        if readout is not None and self._weights is not None and (layer, name) == (readout.layer, readout.tensor):
-            self._scores = readout_scores(value, self._weights.to(value.device), readout.bias)  # [B, N]
-
-    def evidence(self, canvas_tokens: Sequence[int]) -> list[Evidence]:
-        assert self._sparsity is not None
-        curves = self._sparsity.cpu().numpy()
-        scores = None if self._scores is None else self._scores.double().cpu().numpy()
-        return [
-            Evidence(
-                sparsity=curves[row, :length],
-                units=self._units,
-                scores=None if scores is None else scores[row, :length],
-            )
-            for row, length in enumerate(canvas_tokens)
-        ]
+        return detector_named(name, self.profile)
 
 
 def _check_fits(model: MultimodalModel, profile: Profile) -> None:

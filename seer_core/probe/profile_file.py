@@ -1,15 +1,17 @@
 """A profile on disk: a JSON file, and the readout's weights in a safetensors file beside it.
 
-Strict both ways: an unknown or missing key, another version and a foreign fingerprint are all refused by name.
+Strict both ways: an unknown or missing key, another version and a foreign fingerprint are all refused by name. Only
+whole sections of detectors that came later may be missing; their detectors then go by their defaults, or not at all.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, fields
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,13 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from seer_core.errors import ProfileError
-from seer_core.probe.profile import PaperRule, Profile, Readout
+from seer_core.probe.profile import CalibratedRule, DualRule, FirstEndRule, PaperRule, Profile, Readout, SmartCropRule
 
 VERSION = 1
+SECTIONS: Mapping[str, type] = MappingProxyType(
+    {"calibrated_rule": CalibratedRule, "first_end": FirstEndRule, "smartcrop": SmartCropRule, "dual": DualRule}
+)
+"""Those that may be missing."""
 
 Json = dict[str, Any]
 
@@ -49,8 +55,11 @@ def load_profile(path: Path, *, fingerprint: str | None = None) -> Profile:
     data = _read_json(path)
     if data.get("version") != VERSION:
         raise ProfileError(f"{path}: version {data.get('version')!r}, this software reads {VERSION}", field="version")
-    _check_keys("", data, {"version", *_names(Profile)})
-    profile = Profile(**{**_without(data, "version"), "paper": _paper(data), "readout": _readout(data, path)})
+    _check_keys("", data, {"version", *_names(Profile)}, optional=SECTIONS)
+    sections = {name: _rule(name, data) for name in SECTIONS if name in data}
+    profile = Profile(
+        **{**_without(data, "version"), "paper": _paper(data), "readout": _readout(data, path), **sections}
+    )
     if fingerprint is not None and profile.fingerprint != fingerprint:
         raise ProfileError(
             f"{path} was calibrated on checkpoint {profile.fingerprint}, the loaded one is {fingerprint}",
@@ -62,6 +71,14 @@ def load_profile(path: Path, *, fingerprint: str | None = None) -> Profile:
 def _paper(data: Json) -> PaperRule:
     section = _section("paper", data["paper"], _names(PaperRule))
     return PaperRule(**section)
+
+
+def _rule(name: str, data: Json) -> object:
+    """An optional section; null where the checkpoint has no such rule."""
+    if data[name] is None and name == "calibrated_rule":
+        return None
+    section = _section(name, data[name], _names(SECTIONS[name]))
+    return SECTIONS[name](**{key: tuple(value) if isinstance(value, list) else value for key, value in section.items()})
 
 
 def _readout(data: Json, path: Path) -> Readout | None:
@@ -104,13 +121,13 @@ def _section(where: str, section: object, names: set[str]) -> Json:
     return section
 
 
-def _check_keys(prefix: str, data: Mapping[str, object], names: set[str]) -> None:
+def _check_keys(prefix: str, data: Mapping[str, object], names: set[str], optional: Collection[str] = ()) -> None:
     for key in data:
         if key not in names:
             near = get_close_matches(key, names, n=1)
             hint = f"; did you mean {prefix}{near[0]}?" if near else ""
             raise ProfileError(f"unknown profile field {prefix}{key}{hint}", field=f"{prefix}{key}")
-    for name in sorted(names - data.keys()):
+    for name in sorted(names - data.keys() - set(optional)):
         raise ProfileError(f"profile field {prefix}{name} is missing", field=f"{prefix}{name}")
 
 

@@ -17,15 +17,20 @@ Curve = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
-    """`sparsity` s_i [N] of a tensor with `units` units, and the readout's `scores` z_i [N] where it is calibrated."""
+    """What was looked at; None where the probe did not run that far, or the profile has no numbers for it.
 
-    sparsity: Curve
-    units: int
+    `sparsity` s_i [N] is that of the `paper` rule's tensor with `units` units, `centred` [N] that of the calibrated
+    rule's, its baseline taken off; `scores` z_i [N] are the readout's. `end_probability` [N] is the probability of an
+    end token at each position, `end_likeliest` [N] whether the likeliest token is one.
+    """
+
+    canvas_tokens: int
+    sparsity: Curve | None = None
+    units: int = 0
+    centred: Curve | None = None
     scores: Curve | None = None
-
-    @property
-    def canvas_tokens(self) -> int:
-        return len(self.sparsity)
+    end_probability: Curve | None = None
+    end_likeliest: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +61,12 @@ def jumps(sparsity: Curve, window: int) -> tuple[Curve, Curve]:
 
 
 def step_at(evidence: Evidence, position: int | None, window: int) -> Step:
-    """The step at `position`, or `FLAT` where no window with a left neighbour fits there."""
-    if position is None or not 1 <= position <= evidence.canvas_tokens - window:
+    """The step at `position`, or `FLAT` where no window with a left neighbour fits there, or no sparsity was seen."""
+    curve = evidence.sparsity
+    if curve is None or position is None or not 1 <= position <= evidence.canvas_tokens - window:
         return FLAT
-    jump, noise = (float(values[0]) for values in jumps(evidence.sparsity[position - 1 : position + window], window))
-    level = float(evidence.sparsity[position : position + window].mean())
+    jump, noise = (float(values[0]) for values in jumps(curve[position - 1 : position + window], window))
+    level = float(curve[position : position + window].mean())
     return Step(jump=jump, noise=noise, snr=jump / max(noise, sampling_noise(level, evidence.units)))
 
 

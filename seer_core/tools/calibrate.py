@@ -7,33 +7,26 @@ Knows neither where the prompts come from nor where the profile is kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
-import numpy as np
-import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from seer_core.errors import ProfileError
-from seer_core.models.decoder import Observer
-from seer_core.probe.detectors import whole_canvas
+from seer_core.errors import ConfigError, ProfileError
 from seer_core.probe.profile import Profile
-from seer_core.probe.step_zero import run_step_zero
-from seer_core.prompt import EncodedPrompt
-from seer_core.tools.choose import Report, choose
-from seer_core.tools.fit_paper import PaperFit, fit_paper
-from seer_core.tools.fit_readout import ReadoutFit, fit_readout
+from seer_core.probe.rules import ACTIVATION_DETECTORS, TENSORS
+from seer_core.tools.calibration_curves import curves_of
+from seer_core.tools.calibration_report import Report, report_of
+from seer_core.tools.choose import Fit, Market, TapFit, best_taps, choose, strongest
+from seer_core.tools.fit_calibrated import fit_calibrated
+from seer_core.tools.fit_ended import Endings, fit_dual, fit_first_end, fit_smartcrop
+from seer_core.tools.fit_paper import LOST_END, fit_paper
+from seer_core.tools.fit_readout import fit_readout
+from seer_core.tools.labelled import Labelled, magnitudes, observe_endings, self_label
+from seer_core.tools.price import Price, head_layers
 from seer_core.tools.scores import Truth
-from seer_core.tools.stages import Stages, batches, end_slot
+from seer_core.tools.stages import Stages
 from seer_core.types import GenerationRequest
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Labelled:
-    """Prompts and, by the model's own untruncated answers, where each ends."""
-
-    prompts: Sequence[EncodedPrompt]
-    truth: Truth
 
 
 def calibrate(
@@ -41,8 +34,8 @@ def calibrate(
     requests: Sequence[GenerationRequest],
     *,
     layers: Sequence[int],
-    tensors: Sequence[str] = ("product",),
-    lost_end: float = 0.005,
+    tensors: Sequence[str] = TENSORS,
+    lost_end: float = LOST_END,
     batch_rows: int = 16,
     progress: bool = True,
 ) -> tuple[Profile, Report]:
@@ -50,70 +43,62 @@ def calibrate(
 
     Requests should cover the canvases the service will see: `sampling.max_tokens` is each one's canvas. Taps are
     sought among `layers` x `tensors`; each detector's margin is the smallest with which at most a share `lost_end` of
-    the rows loses its end token's slot. Raises `ProfileError` where no untruncated run ends.
+    the rows loses its end token's slot, which bounds over-truncation. Raises `ProfileError` where no untruncated run
+    ends, and `ConfigError` for taps that the model does not have.
     """
+    _check_taps(stages, layers, tensors)
     labelled = self_label(stages, requests, batch_rows=batch_rows, progress=progress)
-    if not (labelled.truth.end < labelled.truth.canvas).any():
+    truth = labelled.truth
+    if not (truth.end < truth.canvas).any():
         raise ProfileError("no untruncated run met an end token: nothing to calibrate on; use longer canvases")
-    papers: list[PaperFit] = []
-    readouts: list[ReadoutFit] = []
+    market = Market(truth=truth, price=price_of(stages, labelled), lost_end=lost_end)
+    taps: list[TapFit] = []
     for layer in tqdm(sorted(layers), desc="fitting layers", unit="layer", disable=not progress):
         seen = magnitudes(stages, labelled, layer=layer, tensors=tensors, batch_rows=batch_rows)
-        papers += [fit_paper(seen[name], labelled.truth, layer=layer, tensor=name) for name in tensors]
-        readouts += [fit_readout(seen[name], labelled.truth, layer=layer, tensor=name) for name in tensors]
-    return choose(papers, readouts, labelled.truth, lost_end=lost_end, fingerprint=stages.probe.profile.fingerprint)
+        for name in tensors:
+            taps += _fit_tap(seen[name], truth, layer, name, lost_end)
+    best = _best_fits(taps, observe_endings(stages, labelled, batch_rows=batch_rows), market)
+    profile = choose(best, market, fingerprint=stages.probe.profile.fingerprint)
+    report = report_of(taps, best, market, profile.default_detector)
+    return profile, {**report, **curves_of(stages, labelled, profile, batch_rows=batch_rows)}
 
 
-def self_label(
-    stages: Stages, requests: Sequence[GenerationRequest], *, batch_rows: int, progress: bool = True
-) -> Labelled:
-    """Run every request on its whole canvas; a canvas cut without an end token has its end at N."""
-    prompts: list[EncodedPrompt] = []
-    ends: list[int] = []
-    untruncated = [_untruncated(request) for request in requests]
-    with tqdm(total=len(requests), desc="untruncated runs", unit="row", disable=not progress) as bar:
-        for batch in batches(untruncated, batch_rows):
-            encoded = stages.encode(batch)
-            canvases = [request.sampling.max_tokens for request in batch]
-            outcomes = stages.run(batch, encoded, [whole_canvas(canvas) for canvas in canvases])
-            slots = [end_slot(outcome) for outcome in outcomes]
-            ends += [canvas if slot is None else slot for slot, canvas in zip(slots, canvases, strict=True)]
-            prompts += encoded
-            bar.update(len(batch))
-    canvas = np.array([request.sampling.max_tokens for request in requests])
-    return Labelled(prompts=prompts, truth=Truth(canvas=canvas, end=np.array(ends)))
+def _check_taps(stages: Stages, layers: Sequence[int], tensors: Sequence[str]) -> None:
+    depth = stages.probe.model.decoder.config.layers
+    for layer in layers:
+        if not 0 <= layer < depth:
+            raise ConfigError(f"there is no layer {layer}: the model has layers 0 to {depth - 1}", field="layers")
+    for name in tensors:
+        if name not in TENSORS:
+            near = get_close_matches(name, TENSORS, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise ConfigError(f"unknown tensor {name!r}, known are {', '.join(TENSORS)}{hint}", field="tensors")
 
 
-@torch.no_grad()
-def magnitudes(
-    stages: Stages, labelled: Labelled, *, layer: int, tensors: Sequence[str], batch_rows: int
-) -> dict[str, list[Tensor]]:
-    """|a| of step 0 at one layer, float32 [N_r, d] per row, by tensor. One layer at a time bounds the memory."""
-    seen: dict[str, list[Tensor]] = {name: [] for name in tensors}
-    probe = stages.probe
-    canvas: list[int] = labelled.truth.canvas.tolist()
-    for rows in batches(range(len(canvas)), batch_rows):
-        run_step_zero(
-            probe.model.decoder,
-            probe.roles.mask_id,
-            [labelled.prompts[row].embeddings for row in rows],
-            [canvas[row] for row in rows],
-            depth=layer + 1,
-            prefix_lm=probe.prefix_lm,
-            observe=_collector(seen, layer, [canvas[row] for row in rows]),
-        )
-    return seen
+def _best_fits(taps: Sequence[TapFit], endings: Endings, market: Market) -> dict[str, Fit]:
+    truth, lost_end = market.truth, market.lost_end
+    best: dict[str, Fit] = {**best_taps(taps, market)}
+    best["first_end"] = fit_first_end(endings, truth)
+    best["smartcrop"] = fit_smartcrop(endings, truth, lost_end=lost_end)
+    activation = strongest(best, market, ACTIVATION_DETECTORS)
+    best["dual"] = fit_dual(endings, activation, best[activation].boundaries, truth, lost_end=lost_end)
+    return best
 
 
-def _untruncated(request: GenerationRequest) -> GenerationRequest:
-    """A stop string would end an answer where the model does not."""
-    sampling = replace(request.sampling, stop=())
-    return replace(request, sampling=sampling, decoding=replace(request.decoding, truncate=False, detector=None))
+def _fit_tap(seen: Sequence[Tensor], truth: Truth, layer: int, tensor: str, lost_end: float) -> list[TapFit]:
+    return [
+        fit_paper(seen, truth, layer=layer, tensor=tensor, lost_end=lost_end),
+        fit_calibrated(seen, truth, layer=layer, tensor=tensor, lost_end=lost_end),
+        fit_readout(seen, truth, layer=layer, tensor=tensor, lost_end=lost_end),
+    ]
 
 
-def _collector(seen: dict[str, list[Tensor]], layer: int, canvas: Sequence[int]) -> Observer:
-    def observe(at: int, name: str, value: Tensor) -> None:
-        if at == layer and name in seen:
-            seen[name] += [values[:length].float().abs().cpu() for values, length in zip(value, canvas, strict=True)]
-
-    return observe
+def price_of(stages: Stages, labelled: Labelled) -> Price:
+    """What detectors cost on these rows with this decoder."""
+    config = stages.probe.model.decoder.config
+    return Price(
+        layers=config.layers,
+        head_layers=head_layers(config),
+        prompt_tokens=sum(prompt.length_tokens for prompt in labelled.prompts) / len(labelled.prompts),
+        canvas_tokens=float(labelled.truth.canvas.mean()),
+    )

@@ -2,94 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from seer_core.probe.profile import Profile
+from seer_core.probe.profile import DETECTOR_NAMES, Profile
+from seer_core.probe.rules import ACTIVATION_DETECTORS
+from seer_core.tools.fit_calibrated import CalibratedFit
+from seer_core.tools.fit_ended import EndFit
 from seer_core.tools.fit_paper import PaperFit
 from seer_core.tools.fit_readout import ReadoutFit
-from seer_core.tools.scores import Truth, score, smallest_margin, wilson_upper
+from seer_core.tools.price import Price
+from seer_core.tools.scores import NO_BOUNDARY, Rows, Truth, smallest_margin, work
 
-Report = dict[str, object]
-Fit = PaperFit | ReadoutFit
+TapFit = PaperFit | CalibratedFit | ReadoutFit
+Fit = TapFit | EndFit
 
-MARGINS = (0, 1, 2, 3, 4, 6, 8, 12, 16)
-"""The report says what each of these would cost."""
+USABLE = 0.2
+"""A detector that saves less than this share of what an oracle saves shows no usable signal."""
 
-WORTH_A_LAYER_TOKENS = 0.1
-"""A deeper tap must be better by this much per layer: every layer runs over the whole canvas of every request."""
+ALIKE = 1.05
+"""Costs are known to about this ratio from a few hundred rows, and what a wrong cut costs later is not in them."""
+
+_SECTIONS = {"calibrated": "calibrated_rule"}
 
 
-def choose(
-    papers: Sequence[PaperFit], readouts: Sequence[ReadoutFit], truth: Truth, *, lost_end: float, fingerprint: str
-) -> tuple[Profile, Report]:
-    """The profile from the fits of all taps: the detector that keeps fewer tokens under its margin is the default.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Market:
+    """What every choice is made by: the rows' truth, what things cost, and how many ends a margin may lose."""
 
-    The other one is then sought no deeper than the default, so that it costs the probe no layer.
-    """
-    paper, readout = _best_paper(papers), _best_readout(readouts)
-    if _kept(readout, truth, lost_end) < _kept(paper, truth, lost_end):
-        default = "readout"
-        paper = _best_paper([fit for fit in papers if fit.layer <= readout.layer])
-    else:
-        default = "paper"
-        readout = _best_readout([fit for fit in readouts if fit.layer <= paper.layer])
-    profile = Profile(
+    truth: Truth
+    price: Price
+    lost_end: float
+
+    def margin(self, fit: Fit) -> int:
+        """The fewest tokens with which at most a share `lost_end` of the rows loses its end token's slot."""
+        return smallest_margin(fit.boundaries, self.truth, self.lost_end)
+
+    def total(self, fit: Fit) -> float:
+        """Probe and denoising under that margin."""
+        return self.price.total(fit.cost, fit.boundaries, self.truth, self.margin(fit))
+
+    def saved(self, fit: Fit) -> float:
+        """The share of what a free oracle would save of the whole canvases; below 0 where it costs more than that."""
+        whole = work(silent(self.truth), self.truth)
+        best = work(true_ends(self.truth), self.truth)
+        return (whole - self.total(fit)) / (whole - best)
+
+
+def best_taps(fits: Sequence[TapFit], market: Market) -> dict[str, TapFit]:
+    """Each activation detector at the tap where it costs least; of those that cost alike, where it errs least."""
+    named = {
+        name: [fit for fit in fits if fit.detector == name] for name in dict.fromkeys(fit.detector for fit in fits)
+    }
+    return {name: _best_tap([fit for fit in one if not fit.unsafe] or one, market) for name, one in named.items()}
+
+
+def _best_tap(fits: Sequence[TapFit], market: Market) -> TapFit:
+    least = min(market.total(fit) for fit in fits)
+    alike = [fit for fit in fits if market.total(fit) <= ALIKE * least]
+    return min(alike, key=lambda fit: (fit.score.cost_tokens, fit.layer))
+
+
+def strongest(best: Mapping[str, Fit], market: Market, names: Sequence[str] = DETECTOR_NAMES) -> str:
+    """Who costs least among `names`; of equals the one named first."""
+    return min((name for name in names if name in best), key=lambda name: market.total(best[name]))
+
+
+def choose(best: Mapping[str, Fit], market: Market, *, fingerprint: str) -> Profile:
+    """The profile of one fit per detector. The default is who costs least, or `none` where nobody saves enough."""
+    default = strongest(best, market)
+    if market.saved(best[default]) < USABLE:
+        default = "none"
+    sections: dict[str, Any] = {
+        _SECTIONS.get(name, name): replace(fit.rule, margin_tokens=market.margin(fit)) for name, fit in best.items()
+    }
+    canvas = market.truth.canvas
+    return Profile(
         fingerprint=fingerprint,
         default_detector=default,
-        paper=replace(paper.rule, margin_tokens=smallest_margin(paper.boundaries, truth, lost_end)),
-        readout=replace(readout.readout, margin_tokens=smallest_margin(readout.boundaries, truth, lost_end)),
         calibrated=True,
         provenance={
-            "rows": len(truth.canvas),
-            "shortest_canvas": int(truth.canvas.min()),
-            "longest_canvas": int(truth.canvas.max()),
-            "lost_end": lost_end,
+            "rows": len(canvas),
+            "shortest_canvas": int(canvas.min()),
+            "longest_canvas": int(canvas.max()),
+            "lost_end": market.lost_end,
         },
+        **sections,
     )
-    report = {
-        "rows": len(truth.canvas),
-        "rows_with_end": int((truth.end < truth.canvas).sum()),
-        "default_detector": default,
-        "taps": [*map(_tap_row, papers), *map(_tap_row, readouts)],
-        "paper": _detector_report(paper, truth, profile.margin_of("paper")),
-        "readout": _detector_report(readout, truth, profile.margin_of("readout")),
-    }
-    return profile, report
 
 
-def _best_paper(fits: Sequence[PaperFit]) -> PaperFit:
-    return min(fits, key=lambda fit: (fit.unsafe, _cost(fit)))
+def verdict(best: Mapping[str, Fit], market: Market, default: str) -> str:
+    """What a person should take from it, in one or two sentences."""
+    early = strongest(best, market, ACTIVATION_DETECTORS)
+    lacking = market.saved(best[early]) < USABLE
+    if default == "none":
+        return "No usable signal: no detector saves enough here to be worth its cost. Recommended: none."
+    gain = f"{default} saves {market.saved(best[default]):.0%} of what an oracle would"
+    if lacking:
+        share = f"the best of them, {early}, saves {max(0.0, market.saved(best[early])):.0%}"
+        return f"No usable signal in the early activations: {share}. Recommended: {default}; {gain}."
+    return f"The early activations show the end. Recommended: {default}; {gain}."
 
 
-def _best_readout(fits: Sequence[ReadoutFit]) -> ReadoutFit:
-    return min(fits, key=_cost)
+def silent(truth: Truth) -> Rows:
+    """Nothing detected on any row, [R]."""
+    nothing: Rows = truth.end * 0 + NO_BOUNDARY
+    return nothing
 
 
-def _cost(fit: Fit) -> float:
-    return fit.score.cost_tokens + WORTH_A_LAYER_TOKENS * fit.layer
-
-
-def _kept(fit: Fit, truth: Truth, lost_end: float) -> float:
-    return score(fit.boundaries, truth, smallest_margin(fit.boundaries, truth, lost_end)).kept_tokens
-
-
-def _tap_row(fit: Fit) -> Report:
-    place: Report
-    if isinstance(fit, PaperFit):
-        place = {"detector": "paper", **asdict(fit.rule)}
-    else:
-        place = {"detector": "readout", "layer": fit.layer, "tensor": fit.readout.tensor, "ridge": fit.ridge}
-    return {**{name: value for name, value in place.items() if name != "margin_tokens"}, **asdict(fit.score)}
-
-
-def _detector_report(fit: Fit, truth: Truth, margin: int) -> Report:
-    with_margin = score(fit.boundaries, truth, margin)
-    cut_short = round(with_margin.over_truncation * len(truth.canvas))
-    return {
-        **_tap_row(fit),
-        "margin_tokens": margin,
-        "with_margin": asdict(with_margin),
-        "over_truncation_upper": wilson_upper(cut_short, len(truth.canvas)),
-        "margins": [{"margin_tokens": m, **asdict(score(fit.boundaries, truth, m))} for m in MARGINS],
-    }
+def true_ends(truth: Truth) -> Rows:
+    """The boundaries of an oracle, [R]."""
+    ends = truth.end.copy()
+    ends[ends >= truth.canvas] = NO_BOUNDARY
+    return ends

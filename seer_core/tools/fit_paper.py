@@ -13,16 +13,19 @@ import torch
 from torch import Tensor
 
 from seer_core.kernels.sparsity import sparsity
-from seer_core.probe.profile import PaperRule
+from seer_core.probe.cost import Cost
+from seer_core.probe.rules import PaperRule
 from seer_core.probe.statistic import Curve, jumps
-from seer_core.tools.scores import NO_BOUNDARY, BoundaryScore, Rows, Truth, score
+from seer_core.tools.scores import NO_BOUNDARY, BoundaryScore, Rows, Truth, best_of, score
 
-QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6)
-"""eps is tried at these quantiles of |a| inside the canvases."""
+QUANTILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+"""eps is tried at these quantiles of |a| inside the canvases. Most of a long canvas is fill, and fill is quiet: an eps
+that tells an answer from fill lies far above the middle."""
 
-TAUS = (0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12, 0.16, 0.24)
+TAUS = (0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.48)
 GAMMAS = (0.2, 0.4, 0.6, 0.8, 1.0, 1.5, 2.0)
 MOST_OVER_TRUNCATION = 0.01
+LOST_END = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,8 +37,16 @@ class PaperFit:
     score: BoundaryScore
 
     @property
+    def detector(self) -> str:
+        return "paper"
+
+    @property
     def layer(self) -> int:
         return self.rule.layer
+
+    @property
+    def cost(self) -> Cost:
+        return Cost(layers=self.rule.layer + 1)
 
     @property
     def unsafe(self) -> bool:
@@ -43,17 +54,31 @@ class PaperFit:
         return self.score.over_truncation > MOST_OVER_TRUNCATION
 
 
-def fit_paper(magnitudes: Sequence[Tensor], truth: Truth, *, layer: int, tensor: str, window: int = 3) -> PaperFit:
-    """The best rule on |a| [N_r, d] per row: the lowest cost among those with over-truncation of at most 1 %."""
-    fits = []
-    for eps in _eps_grid(magnitudes):
+def fit_paper(
+    magnitudes: Sequence[Tensor],
+    truth: Truth,
+    *,
+    layer: int,
+    tensor: str,
+    window: int = 3,
+    lost_end: float = LOST_END,
+) -> PaperFit:
+    """The best rule on |a| [N_r, d] per row: the least work under its smallest margin, of those that are safe."""
+    rules: list[PaperRule] = []
+    found: list[Rows] = []
+    for eps in eps_grid(magnitudes):
         curves = pad_curves([sparsity(values, eps).numpy() for values in magnitudes])
-        found = boundaries_on_grid(curves, truth.canvas, taus=TAUS, gammas=GAMMAS, window=window)
-        for t, tau in enumerate(TAUS):
-            for g, gamma in enumerate(GAMMAS):
-                rule = PaperRule(layer=layer, tensor=tensor, eps=eps, tau_jump=tau, gamma=gamma, window=window)
-                fits.append(PaperFit(rule=rule, boundaries=found[t, g], score=score(found[t, g], truth)))
-    return min(fits, key=lambda fit: (fit.unsafe, fit.score.cost_tokens))
+        found.append(
+            boundaries_on_grid(curves, truth.canvas, taus=TAUS, gammas=GAMMAS, window=window).reshape(-1, len(curves))
+        )
+        rules += [
+            PaperRule(layer=layer, tensor=tensor, eps=eps, tau_jump=tau, gamma=gamma, window=window)
+            for tau in TAUS
+            for gamma in GAMMAS
+        ]
+    all_found = np.concatenate(found)  # [E * T * G, R]
+    best = best_of(all_found, truth, lost_end=lost_end, most_over_truncation=MOST_OVER_TRUNCATION)
+    return PaperFit(rule=rules[best], boundaries=all_found[best], score=score(all_found[best], truth))
 
 
 def boundaries_on_grid(
@@ -78,8 +103,8 @@ def pad_curves(curves: Sequence[Curve]) -> Curve:
     return padded
 
 
-def _eps_grid(magnitudes: Sequence[Tensor]) -> list[float]:
-    """Each rounded to three digits: a threshold people can read back from the profile."""
+def eps_grid(magnitudes: Sequence[Tensor]) -> list[float]:
+    """Thresholds to try, each rounded to three digits: a threshold people can read back from the profile."""
     sample = torch.cat([values[::7].flatten() for values in magnitudes]).sort().values
     picks = [float(sample[int(q * (len(sample) - 1))]) for q in QUANTILES]
     return sorted({float(f"{eps:.3g}") for eps in picks if eps > 0})

@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from seer_core.probe.profile import Readout
+from seer_core.probe.cost import Cost
 from seer_core.probe.readout import readout_boundary, readout_scores
-from seer_core.tools.scores import NO_BOUNDARY, BoundaryScore, Rows, Truth, score
+from seer_core.probe.rules import Readout
+from seer_core.probe.statistic import Curve
+from seer_core.tools.fit_paper import LOST_END
+from seer_core.tools.scores import NO_BOUNDARY, BoundaryScore, Rows, Truth, best_of, folds_of, score
 
-RIDGES = (1e-3, 1e-2)
+RIDGES = (1e-4, 1e-3, 1e-2)
+CAUTIONS = (0.0, 1.0, 2.0)
+"""Taken off every z. A margin adds tokens to every row; caution only to those where the evidence is weak."""
+
+ANY = 1.0
 FOLDS = 4
 DEAD = 1e-12
 """A unit whose magnitude varies less than this says nothing; its weight stays zero."""
@@ -28,30 +36,64 @@ Weights = tuple[Tensor, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReadoutFit:
-    """Weights fitted on all rows; boundaries [R] and score are those of rows held out of the fit that found them."""
+    """Weights fitted on all rows; boundaries [R] and score are those of rows held out of the fit that found them.
+
+    Only `ridge` and `caution`, nine pairs, were chosen by these very boundaries.
+    """
 
     readout: Readout
     ridge: float
     boundaries: Rows
     score: BoundaryScore
+    caution: float = 0.0
+
+    @property
+    def detector(self) -> str:
+        return "readout"
+
+    @property
+    def rule(self) -> Readout:
+        return self.readout
 
     @property
     def layer(self) -> int:
         return self.readout.layer
 
+    @property
+    def cost(self) -> Cost:
+        return Cost(layers=self.readout.layer + 1)
 
-def fit_readout(magnitudes: Sequence[Tensor], truth: Truth, *, layer: int, tensor: str, seed: int = 0) -> ReadoutFit:
-    """The readout on |a| [N_r, d] per row, with the ridge whose held-out boundaries cost least.
+    @property
+    def unsafe(self) -> bool:
+        """Never, since its errors are those on held-out rows, and its margin is chosen from them."""
+        return False
+
+
+def fit_readout(
+    magnitudes: Sequence[Tensor],
+    truth: Truth,
+    *,
+    layer: int,
+    tensor: str,
+    seed: int = 0,
+    lost_end: float = LOST_END,
+) -> ReadoutFit:
+    """The readout on |a| [N_r, d] per row, with the ridge and the caution whose held-out boundaries cost least work.
 
     Every row is held out once (`FOLDS` folds of whole rows), so the error the margin is chosen from is an honest one.
     """
-    folds = np.random.default_rng(seed).permutation(len(magnitudes)) % min(FOLDS, len(magnitudes))
-    held_out = {ridge: _held_out_boundaries(magnitudes, truth, folds, ridge) for ridge in RIDGES}
-    scores = {ridge: score(found, truth) for ridge, found in held_out.items()}
-    ridge = min(RIDGES, key=lambda value: scores[value].cost_tokens)
+    folds = folds_of(len(magnitudes), FOLDS, seed)
+    settings = list(product(RIDGES, CAUTIONS))
+    scores = {ridge: _held_out_scores(magnitudes, truth, folds, ridge) for ridge in RIDGES}
+    found = np.stack([_boundaries(scores[ridge], caution) for ridge, caution in settings])  # [C, R]
+    best = best_of(found, truth, lost_end=lost_end, most_over_truncation=ANY)
+    ridge, caution = settings[best]
+    boundaries = found[best]  # [R]
     weights, bias = fit_logistic(*_positions(magnitudes, truth, np.arange(len(magnitudes))), ridge=ridge)
-    readout = Readout(layer=layer, tensor=tensor, weights=tuple(weights.tolist()), bias=bias)
-    return ReadoutFit(readout=readout, ridge=ridge, boundaries=held_out[ridge], score=scores[ridge])
+    readout = Readout(layer=layer, tensor=tensor, weights=tuple(weights.tolist()), bias=bias - caution)
+    return ReadoutFit(
+        readout=readout, ridge=ridge, caution=caution, boundaries=boundaries, score=score(boundaries, truth)
+    )
 
 
 def fit_logistic(features: Tensor, labels: Tensor, *, ridge: float) -> Weights:
@@ -87,16 +129,22 @@ def _minimise(features: Tensor, labels: Tensor, balance: Tensor, ridge: float) -
     return weights.detach(), bias.detach()
 
 
-def _held_out_boundaries(magnitudes: Sequence[Tensor], truth: Truth, folds: Rows, ridge: float) -> Rows:
-    found = np.full(len(magnitudes), NO_BOUNDARY)
+def _held_out_scores(magnitudes: Sequence[Tensor], truth: Truth, folds: Rows, ridge: float) -> list[Curve]:
+    """z [N_r] of every row, by weights fitted on the other folds."""
+    scores: dict[int, Curve] = {}
     for fold in range(int(folds.max()) + 1):
         inside = np.flatnonzero(folds != fold)
         outside: list[int] = np.flatnonzero(folds == fold).tolist()
         weights, bias = fit_logistic(*_positions(magnitudes, truth, inside), ridge=ridge)
         for row in outside:
-            boundary = readout_boundary(readout_scores(magnitudes[row], weights, bias).double().numpy()).boundary
-            found[row] = NO_BOUNDARY if boundary is None else boundary
-    return found
+            z = readout_scores(magnitudes[row], weights, bias)
+            scores[row] = np.asarray(z.double().numpy(), np.float64)
+    return [scores[row] for row in range(len(magnitudes))]
+
+
+def _boundaries(scores: Sequence[Curve], caution: float) -> Rows:
+    found = [readout_boundary(z - caution).boundary for z in scores]
+    return np.array([NO_BOUNDARY if boundary is None else boundary for boundary in found])
 
 
 def _positions(magnitudes: Sequence[Tensor], truth: Truth, rows: Rows) -> tuple[Tensor, Tensor]:

@@ -1,16 +1,20 @@
-"""The step-0 curve of one canvas as a picture: where the sparsity jumps, where it stays, what is kept.
+"""The step-0 curves of one canvas as a picture: a panel for each curve that was seen, and what is kept.
 
 Legend: N canvas positions. Needs matplotlib, which is imported only when a picture is drawn.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from seer_core.probe.ended import ended_by
 from seer_core.probe.probe import ProbedCurve
+from seer_core.probe.statistic import Curve as Values
+from seer_core.probe.statistic import Evidence
 from seer_core.tools.picture import INK, picture
 from seer_core.types import Forecast
 
@@ -22,26 +26,38 @@ ANSWER, FILL, CUT = "#1f6fb4", "#e8a33d", "#c0392b"
 
 
 def plot_curve(curve: ProbedCurve, path: Path, *, title: str = "") -> None:
-    """Draw `curve` to `path`; the suffix (.png, .pdf, .svg) is the format. A calibrated readout adds a second panel.
+    """Draw `curve` to `path`; the suffix (.png, .pdf, .svg) is the format.
 
     Raises `ConfigError` where matplotlib is not installed.
     """
-    panels = 1 if curve.evidence.scores is None else 2
-    with picture(path, size_in=(6.4, 1.2 + 1.7 * panels)) as figure:
+    panels = panels_of(curve.evidence)
+    with picture(path, size_in=(6.4, 1.2 + 1.7 * max(1, len(panels)))) as figure:
         _draw(figure, curve, panels, title)
 
 
-def _draw(figure: Figure, curve: ProbedCurve, panels: int, title: str) -> None:
-    axes: list[Axes] = list(figure.subplots(panels, 1, sharex=True, squeeze=False)[:, 0])
-    forecast, scores = curve.forecast, curve.evidence.scores
-    _draw_values(axes[0], curve.evidence.sparsity, forecast)
-    axes[0].set_ylabel("sparsity $s_i$")
+def panels_of(evidence: Evidence) -> list[tuple[str, Values]]:
+    """Label and values [N] of every curve that was seen; a blank one where none was."""
+    ended = None if evidence.end_probability is None else ended_by(evidence.end_probability)
+    seen = [
+        ("sparsity $s_i$", evidence.sparsity),
+        ("$s_i$ - baseline", evidence.centred),
+        ("readout $z_i$", evidence.scores),
+        ("$P(end)$", evidence.end_probability),
+        ("$P(ended)$", ended),
+    ]
+    panels = [(label, values) for label, values in seen if values is not None]
+    return panels if panels else [("nothing read", np.zeros(evidence.canvas_tokens))]
+
+
+def _draw(figure: Figure, curve: ProbedCurve, panels: Sequence[tuple[str, Values]], title: str) -> None:
+    axes: list[Axes] = list(figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0])
+    forecast = curve.forecast
     axes[0].set_title(title if title else _summary(forecast))
-    if scores is not None:
-        _draw_values(axes[1], scores, forecast)
-        axes[1].axhline(0.0, color=INK, linewidth=0.6, alpha=0.6)
-        axes[1].set_ylabel("readout $z_i$")
-    for panel in axes:
+    for panel, (label, values) in zip(axes, panels, strict=True):
+        _draw_values(panel, values, forecast)
+        if float(values.min()) < 0.0 < float(values.max()):
+            panel.axhline(0.0, color=INK, linewidth=0.6, alpha=0.6)
+        panel.set_ylabel(label)
         _draw_cut(panel, forecast)
         panel.set_xlim(-0.8, forecast.canvas_tokens - 0.2)
         panel.margins(y=0.12)
@@ -50,7 +66,7 @@ def _draw(figure: Figure, curve: ProbedCurve, panels: int, title: str) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
 
 
-def _draw_values(panel: Axes, values: np.ndarray[tuple[int], np.dtype[np.float64]], forecast: Forecast) -> None:
+def _draw_values(panel: Axes, values: Values, forecast: Forecast) -> None:
     positions = np.arange(len(values))
     boundary = len(values) if forecast.boundary is None else forecast.boundary
     panel.plot(positions, values, color=INK, linewidth=0.8, alpha=0.5, zorder=2)

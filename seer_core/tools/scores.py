@@ -72,6 +72,42 @@ def smallest_margin(boundaries: Rows, truth: Truth, lost_end: float) -> int:
     return max(0, int(np.sort(needed)[::-1][min(allowed, len(needed) - 1)]))
 
 
+def work(boundaries: Rows, truth: Truth, margin_tokens: int = 0) -> float:
+    """Mean positions computed by the denoising, one token a step: L* steps of L* positions each."""
+    return float(np.square(kept(boundaries, truth.canvas, margin_tokens)).mean())
+
+
+def best_of(found: Rows, truth: Truth, *, lost_end: float, most_over_truncation: float) -> int:
+    """Which of C settings is best by its boundaries, `found` [C, R]: the least work, each under its smallest margin.
+
+    Those that over-truncate more than `most_over_truncation` of the rows without a margin come last: a margin mends
+    what is a token or two early, not a rule that fires inside answers.
+    """
+    lengths = kept(found, truth.canvas, 0)  # [C, R]
+    unsafe = (lengths < truth.end).mean(-1) > most_over_truncation
+    needed = np.sort(np.minimum(truth.end + 1, truth.canvas) - lengths, axis=-1)[:, ::-1]
+    margins = np.maximum(0, needed[:, min(math.floor(lost_end * len(truth.end)), len(truth.end) - 1)])
+    padded = np.where(found == NO_BOUNDARY, truth.canvas, np.minimum(truth.canvas, lengths + margins[:, None]))
+    misses = np.abs(np.where(found == NO_BOUNDARY, truth.canvas, found) - truth.end).mean(-1)
+    return int(np.lexsort((misses, np.square(padded).mean(-1), unsafe))[0])
+
+
+def held_out(found: Rows, truth: Truth, folds: Rows, *, lost_end: float, most_over_truncation: float) -> Rows:
+    """Boundaries [R], each row's by the setting that is `best_of` the rows of other `folds` [R]."""
+    out = np.full(len(truth.end), NO_BOUNDARY)
+    for fold in np.unique(folds):
+        inside, outside = folds != fold, folds == fold
+        rest = Truth(canvas=truth.canvas[inside], end=truth.end[inside])
+        best = best_of(found[:, inside], rest, lost_end=lost_end, most_over_truncation=most_over_truncation)
+        out[outside] = found[best, outside]
+    return out
+
+
+def folds_of(rows: int, folds: int, seed: int = 0) -> Rows:
+    """A fold for each of `rows`, the same every time."""
+    return np.random.default_rng(seed).permutation(rows) % min(folds, rows)
+
+
 def wilson_upper(hits: int, rows: int, z: float = 1.96) -> float:
     """Upper end of the Wilson interval of a rate: what `hits` of `rows` still leaves possible."""
     rate = hits / rows

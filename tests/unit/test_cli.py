@@ -61,6 +61,17 @@ def test_probe_shows_the_curve_and_draws_it(capsys: pytest.CaptureFixture[str], 
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    "detector", ["paper", "readout", "first_end", "smartcrop", "dual", "oracle:1", "fixed:8", "none"]
+)
+def test_probe_draws_for_every_detector(capsys: pytest.CaptureFixture[str], tmp_path: Path, detector: str) -> None:
+    picture = tmp_path / "curve.png"
+    _, fields, _ = run(capsys, "probe", *ASK, "--detector", detector, "--plot", str(picture))
+    assert fields["detector"] == detector.partition(":")[0]
+    assert (fields["end_probability"] is not None) == (detector in ("first_end", "smartcrop", "dual"))
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
 def test_evaluate_reports_every_score(capsys: pytest.CaptureFixture[str]) -> None:
     _, fields, _ = run(capsys, "evaluate", "--count", "2", "--canvas", "16")
     wanted = "count canvas exact_match_untruncated exact_match paired_agreement boundary_mae_tokens over_truncation"
@@ -107,6 +118,9 @@ def test_inspect_says_what_a_folder_is(capsys: pytest.CaptureFixture[str]) -> No
         (["generate", "--image", "nowhere.png", "--prompt", "hi"], "nowhere.png"),
         (["generate", *ASK, "--model", "no/such/folder"], "no/such/folder"),
         (["generate", *ASK, "--detector", "papper"], "did you mean 'paper'"),
+        (["generate", *ASK, "--detector", "smart_crop"], "did you mean 'smartcrop'"),
+        (["probe", *ASK, "--detector", "oracle"], "oracle:24"),
+        (["evaluate", "--count", "1", "--detector", "calibrated"], "no calibrated rule"),
         (["generate", *ASK, "--commit", "treshold"], "did you mean 'threshold'"),
         (["generate", *ASK, "--max-tokens", "100000"], "100000"),
         (["inspect", str(CHECKPOINT), "--family", "llada-v"], "did you mean 'llada_v'"),

@@ -75,7 +75,7 @@ def test_the_keep_one_rule_keeps_the_end_tokens_slot() -> None:
 
 def test_the_score_is_the_signal_to_noise_ratio() -> None:
     curve = np.array([0.30, 0.30, 0.40, 0.50, 0.45, 0.45])
-    found = paper_boundary(Evidence(sparsity=curve, units=10**6), tau_jump=0.03, gamma=1.0, window=3)
+    found = paper_boundary(Evidence(canvas_tokens=6, sparsity=curve, units=10**6), tau_jump=0.03, gamma=1.0, window=3)
     assert found.boundary == 2
     assert found.score == pytest.approx(0.10 / 0.10)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from seer_core.errors import ProfileError
-from seer_core.probe.profile import PaperRule, Profile, Readout
+from seer_core.probe.profile import CalibratedRule, DualRule, FirstEndRule, PaperRule, Profile, Readout, SmartCropRule
 from seer_core.probe.profile_file import load_profile, save_profile
 
 PROFILE = Profile(
@@ -18,6 +18,12 @@ PROFILE = Profile(
     readout=Readout(layer=2, tensor="product", weights=(0.1, -2.5, 3e-9), bias=-0.3, margin_tokens=3),
     calibrated=True,
     provenance={"prompts": 300, "canvas": "8..64", "seconds": 12.5},
+    calibrated_rule=CalibratedRule(
+        layer=1, tensor="mlp", eps=0.2, tau_jump=0.12, gamma=1.5, baseline=(0.3, 0.25), shift_tokens=1, margin_tokens=2
+    ),
+    first_end=FirstEndRule(margin_tokens=4),
+    smartcrop=SmartCropRule(threshold=0.99, margin_tokens=5),
+    dual=DualRule(activation="readout", threshold=0.8, agree_tokens=1, margin_tokens=6),
 )
 
 
@@ -27,6 +33,14 @@ def edited(path: Path, change: Callable[[dict[str, Any]], None]) -> Path:
     change(data)
     path.write_text(json.dumps(data))
     return path
+
+
+def without(*names: str) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        for name in names:
+            del data[name]
+
+    return change
 
 
 def test_a_saved_profile_loads_as_it_was(tmp_path: Path) -> None:
@@ -49,8 +63,25 @@ def test_the_papers_numbers_are_the_defaults() -> None:
 
 
 def test_each_detector_has_its_own_margin_and_the_probe_runs_to_the_deepest_tap() -> None:
-    assert [PROFILE.margin_of(name) for name in ("paper", "readout")] == [1, 3]
+    names = ("paper", "calibrated", "readout", "first_end", "smartcrop", "dual", "none", "oracle")
+    assert [PROFILE.margin_of(name) for name in names] == [1, 2, 3, 4, 5, 6, 0, 0]
     assert PROFILE.depth == 3
+
+
+LATER = ("calibrated_rule", "first_end", "smartcrop", "dual")
+
+
+def test_a_file_from_before_these_detectors_still_loads(tmp_path: Path) -> None:
+    old = edited(tmp_path / "profile.json", without(*LATER))
+    loaded = load_profile(old)
+    assert (loaded.paper, loaded.readout, loaded.calibrated_rule) == (PROFILE.paper, PROFILE.readout, None)
+    assert loaded.smartcrop == SmartCropRule(threshold=0.95, margin_tokens=0)
+
+
+def test_each_later_section_may_be_missing_by_itself(tmp_path: Path) -> None:
+    for name in LATER:
+        loaded = load_profile(edited(tmp_path / "profile.json", without(name)))
+        assert getattr(loaded, name) == getattr(Profile(fingerprint="x"), name)
 
 
 def test_another_checkpoint_is_refused(tmp_path: Path) -> None:
@@ -73,6 +104,24 @@ CHANGES: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("readout.margin_tokens", lambda d: d["readout"].update(margin_tokens=-1), "readout.margin_tokens must be"),
     ("default_detector", lambda d: d.update(default_detector="oracle"), "default_detector must be one of"),
     ("default_detector", lambda d: d.update(readout=None), "it has no readout"),
+    ("default_detector", lambda d: d.update(default_detector="fixed:8"), "default_detector must be one of"),
+    (
+        "default_detector",
+        lambda d: d.update(default_detector="calibrated", calibrated_rule=None),
+        "it has no calibrated rule",
+    ),
+    ("dual.activation", lambda d: d["dual"].update(activation="smartcrop"), "one of paper, calibrated, readout"),
+    ("dual.activation", lambda d: d.update(default_detector="paper", readout=None), "it has no readout"),
+    ("dual.agree_tokens", lambda d: d["dual"].update(agree_tokens=-1), "a whole number of at least 0"),
+    ("smartcrop.threshold", lambda d: d["smartcrop"].update(threshold=1.0), "a number between 0 and 1"),
+    ("smartcrop.treshold", lambda d: d["smartcrop"].update(treshold=0.5), "did you mean smartcrop.threshold"),
+    ("smartcrop.margin_tokens", lambda d: d["smartcrop"].pop("margin_tokens"), "margin_tokens is missing"),
+    ("first_end.margin_tokens", lambda d: d["first_end"].update(margin_tokens=0.5), "a whole number of at least 0"),
+    ("first_end", lambda d: d.update(first_end=None), "first_end must be an object"),
+    ("calibrated_rule.baseline", lambda d: d["calibrated_rule"].update(baseline=[]), "a list of finite numbers"),
+    ("calibrated_rule.relapse", lambda d: d["calibrated_rule"].update(relapse=2), "a number from 0 to 1"),
+    ("calibrated_rule.tau_jump", lambda d: d["calibrated_rule"].update(tau_jump=0), "a number above 0"),
+    ("smartcrop_rule", lambda d: d.update(smartcrop_rule={}), "unknown profile field smartcrop_rule"),
     ("version", lambda d: d.update(version=2), "version 2"),
     ("paper", lambda d: d.update(paper=[]), "paper must be an object"),
     ("calibrated", lambda d: d.update(calibrated="yes"), "calibrated must be true or false"),

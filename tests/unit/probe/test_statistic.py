@@ -34,11 +34,11 @@ def test_a_short_curve_has_no_steps() -> None:
 
 @pytest.mark.parametrize("position", [None, 0, 6, 7])
 def test_where_no_window_fits_the_step_is_flat(position: int | None) -> None:
-    assert step_at(Evidence(sparsity=np.linspace(0, 1, 8), units=64), position, 3) == FLAT
+    assert step_at(Evidence(canvas_tokens=8, sparsity=np.linspace(0, 1, 8), units=64), position, 3) == FLAT
 
 
 def test_a_noiseless_plateau_is_measured_against_the_sampling_noise() -> None:
-    step = step_at(Evidence(sparsity=np.array([0.0, 0.5, 0.5, 0.5]), units=100), 1, 3)
+    step = step_at(Evidence(canvas_tokens=4, sparsity=np.array([0.0, 0.5, 0.5, 0.5]), units=100), 1, 3)
     assert step.noise == 0.0
     assert step.snr == pytest.approx(0.5 / 0.05)
 
@@ -50,6 +50,6 @@ def test_the_sampling_noise_matches_the_published_floors() -> None:
 
 @given(st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=4, max_size=12), st.integers(1, 12), st.integers(1, 9))
 def test_every_step_is_finite_and_fits_in_json(s: list[float], position: int, units: int) -> None:
-    step = step_at(Evidence(sparsity=np.array(s), units=units), position, 3)
+    step = step_at(Evidence(canvas_tokens=len(s), sparsity=np.array(s), units=units), position, 3)
     assert all(math.isfinite(value) for value in asdict(step).values())
     json.dumps(asdict(step), allow_nan=False)

@@ -12,6 +12,7 @@ from typing import cast
 
 import torch
 
+from seer_core.config import LoopFacts
 from seer_core.probe.boundary import kept_tokens
 from seer_core.probe.detectors import whole_canvas
 from seer_core.probe.probe import Probe
@@ -66,7 +67,7 @@ class TinyStages:
 
     def __init__(self) -> None:
         profile = Profile(fingerprint="tiny", paper=PaperRule(layer=0))
-        self.probe = Probe(tiny_model(), ROLES, profile)
+        self.probe = Probe(tiny_model(), ROLES, profile, loop=LoopFacts(prefix_lm=True))
 
     def encode(self, requests: Sequence[GenerationRequest]) -> list[EncodedPrompt]:
         return [random_prompt(3 + len(request.id), seed=len(request.id)) for request in requests]

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from seer_core.kernels.sparsity import sparsity
 from seer_core.probe.boundary import first_jump
 from seer_core.tools.fit_paper import GAMMAS, TAUS, boundaries_on_grid, fit_paper, pad_curves
-from seer_core.tools.scores import NO_BOUNDARY
+from seer_core.tools.scores import NO_BOUNDARY, Truth
 from tests.unit.tools.planted import noise, planted_magnitudes, planted_truth
 
 
@@ -51,3 +52,10 @@ def test_where_there_is_nothing_to_see_the_rule_stays_silent() -> None:
     fit = fit_paper(noise(truth), truth, layer=2, tensor="product")
     assert not fit.unsafe
     assert fit.score.over_truncation <= 0.01
+
+
+def test_an_eps_is_tried_where_answers_are_although_most_of_the_canvas_is_fill() -> None:
+    truth = planted_truth()
+    magnitudes = [torch.cat((values, torch.rand(300, 64) * 1e-3)) for values in planted_magnitudes(truth)]
+    long = Truth(canvas=truth.canvas + 300, end=np.where(truth.end < truth.canvas, truth.end, truth.canvas))
+    assert fit_paper(magnitudes, long, layer=2, tensor="product").score.detection_rate >= 0.9

@@ -56,3 +56,14 @@ def test_the_fit_is_the_same_every_time() -> None:
     first, second = (fit_readout(planted_magnitudes(truth), truth, layer=1, tensor="gate") for _ in range(2))
     assert first.readout == second.readout
     assert first.boundaries.tolist() == second.boundaries.tolist()
+
+
+def test_where_the_evidence_is_weak_a_cautious_readout_cuts_later() -> None:
+    truth = planted_truth(rows=24)
+    faint = [values.clone() for values in planted_magnitudes(truth)]
+    for values, end, canvas in zip(faint, truth.end.tolist(), truth.canvas.tolist(), strict=True):
+        if end < canvas:  # one slot before the end already looks half like fill
+            values[end - 1, : UNITS // 2] *= 0.35
+    fit = fit_readout(faint, truth, layer=1, tensor="gate", lost_end=0.0)
+    assert fit.score.lost_end <= 0.1
+    assert fit.score.cost_tokens < 1.0
