@@ -9,6 +9,8 @@ from typing import Any
 
 from seer_core.cli import commands
 from seer_core.embedded import CHECKPOINT
+from seer_core.tools.engine_bench.mixes import MIXES
+from seer_core.tools.engine_bench.settings import GRAPHS, MODES, BenchSettings
 
 DTYPES = ("float32", "bfloat16", "float16")
 
@@ -44,12 +46,28 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
     train.add_argument("--seed", type=int, default=0)
-    bench = _command(subcommands, "bench", commands.run_bench, "measure what truncation saves here")
+    _add_bench(subcommands)
+    _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run")
+    return top
+
+
+def _add_bench(subcommands: Any) -> None:
+    bench = _command(subcommands, "bench", commands.run_bench, "measure what truncation saves here, or one part")
     bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
     bench.add_argument("--count", type=_positive, default=16, metavar="N")
     bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
-    _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run")
-    return top
+    parts = bench.add_subparsers(metavar="PART")
+    default, summary = BenchSettings(), "compare the engine's ways to run rows of different lengths"
+    engine = _command(parts, "engine", commands.run_bench_engine, summary, nested=True)
+    engine.add_argument("--mixes", nargs="+", default=default.mixes, metavar="NAME", help=", ".join(MIXES))
+    engine.add_argument("--batches", type=_positive, nargs="+", default=default.batches, metavar="N", help="rows")
+    engine.add_argument("--modes", nargs="+", default=default.modes, metavar="NAME", help=", ".join(MODES))
+    engine.add_argument("--rounds", type=_positive, default=default.rounds, metavar="N")
+    engine.add_argument("--prompt-tokens", type=_positive, default=default.prompt_tokens, metavar="N")
+    engine.add_argument("--steps-per-token", type=float, default=default.steps_per_token, metavar="X")
+    engine.add_argument("--block-length", type=_positive, default=default.block_length, metavar="N")
+    engine.add_argument("--graphs", default=default.graphs, metavar="NAME", help=", ".join(GRAPHS))
+    engine.add_argument("--plot", type=Path, metavar="PNG", help="draw padding waste and speed")
 
 
 def _command(
@@ -58,12 +76,18 @@ def _command(
     run: Callable[[argparse.Namespace], None],
     summary: str,
     parents: Sequence[argparse.ArgumentParser] = (),
+    *,
+    nested: bool = False,
 ) -> argparse.ArgumentParser:
+    """`nested`: the command around it has set the defaults of what all commands share."""
     command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, parents=parents)
-    command.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
-    command.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
-    command.add_argument("--dtype", choices=DTYPES, default="float32")
+    for option, default, more in (
+        ("--json", False, {"action": "store_true", "help": "print one JSON object as the last line"}),
+        ("--model", CHECKPOINT, {"type": Path, "metavar": "DIR", "help": "checkpoint folder"}),
+        ("--device", "cpu", {"help": "where the model runs: cpu, cuda, cuda:1"}),
+        ("--dtype", "float32", {"choices": DTYPES}),
+    ):
+        command.add_argument(option, default=argparse.SUPPRESS if nested else default, **more)
     command.set_defaults(run=run)
     return command
 
