@@ -44,7 +44,7 @@ class Course:
     ) -> None:
         self._settings, (self._mix, self._batch) = settings, cell
         self._lengths = lengths(*cell)
-        places = sum(self._lengths) + self._batch * settings.prompt_tokens
+        places = (sum(self._lengths) + self._batch * settings.prompt_tokens) * len(settings.modes)  # all run in turns
         config = EngineConfig(max_rows=self._batch, block_length=settings.block_length)
         graphs = backend_of(settings.graphs, decoder.embedding.weight.device)
         self._rig = Rig(decoder, roles, prefix_lm=prefix_lm, places=places, graphs=graphs, config=config)
@@ -56,16 +56,15 @@ class Course:
         self._steps: dict[str, int] = {}
         self._hits: dict[str, int] = {}
 
-    def rows(self, done: Callable[[], object]) -> list[BenchRow]:
+    def rows(self, done: Callable[[int], object]) -> list[BenchRow]:
         """First a run of each mode that is looked at, which captures and warms up too; then the rounds."""
         self._capture_largest()
         for mode in self._settings.modes:
             self._look(mode)
-            done()
+            done(1)
         for _ in range(self._settings.rounds):
-            for mode in self._settings.modes:
-                self._time(mode)
-                done()
+            self._round()
+            done(len(self._settings.modes))
         return [self._row(mode) for mode in self._settings.modes]
 
     def _capture_largest(self) -> None:
@@ -85,18 +84,28 @@ class Course:
             with metered(self._rig, self._ways[mode], meter) as clocked:
                 self._rig.run(clocked, rows)
 
-    def _time(self, mode: str) -> None:
-        graphs, seconds, repeats = self._rig.forward.graphs, 0.0, self._repeats(mode)
+    def _round(self) -> None:
+        """All modes side by side, a step of each in turn, so that they meet the same machine."""
+        repeats = self._repeats(self._settings.modes[0])
+        seconds, hits = dict.fromkeys(self._settings.modes, 0.0), dict.fromkeys(self._settings.modes, 0)
         for _ in range(repeats):
-            rows = self._start()
-            hits = 0 if graphs is None else graphs.hits
-            self._rig.synchronize()
-            start = perf_counter()
-            self._rig.run(self._ways[mode], rows)
-            seconds += perf_counter() - start
-            if graphs is not None:
-                self._hits[mode] = graphs.hits - hits
-        self._seconds[mode].append(seconds / repeats)
+            courses = {mode: self._rig.steps(way, self._start()) for mode, way in self._ways.items()}
+            while courses:
+                for mode, steps in list(courses.items()):
+                    before, start = self._hits_so_far, perf_counter()
+                    if next(steps, self) is self:
+                        del courses[mode]
+                    self._rig.synchronize()
+                    seconds[mode] += perf_counter() - start
+                    hits[mode] += self._hits_so_far - before
+        for mode in self._settings.modes:
+            self._seconds[mode].append(seconds[mode] / repeats)
+            self._hits[mode] = hits[mode] // repeats
+
+    @property
+    def _hits_so_far(self) -> int:
+        graphs = self._rig.forward.graphs
+        return 0 if graphs is None else graphs.hits
 
     def _repeats(self, mode: str) -> int:
         return -(-MIN_STEPS // self._steps[mode])
@@ -132,7 +141,7 @@ class Course:
             "padding_waste": round(1 - seen.real / seen.computed, 4),
             "shape_waste": round(1 - seen.real / seen.in_shapes, 4),
             "path_shares": {} if mode == "naive_padding" else shares,  # none of the three paths
-            "graph_hits": self._hits.get(mode),
+            "graph_hits": None if self._rig.forward.graphs is None else self._hits[mode],
             "overhead_share": None if meter is None else round(meter.overhead_share, 4),
             "engine_share": None if meter is None else round(meter.engine_share, 4),
         }

@@ -5,7 +5,7 @@ Knows no text: nothing ends early, grows or is decoded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -70,8 +70,12 @@ class Rig:
         return [self._started(n, tokens, prompt_tokens, decoding) for n, tokens in enumerate(lengths)]
 
     def run(self, way: Way, rows: Sequence[ActiveRow], see: See | None = None) -> int:
-        """Step until every row's canvas is full; how many steps that took. Their memory is free afterwards."""
-        running, steps = list(rows), 0
+        """Step until every row's canvas is full; how many steps that took."""
+        return sum(1 for _ in self.steps(way, rows, see))
+
+    def steps(self, way: Way, rows: Sequence[ActiveRow], see: See | None = None) -> Iterator[None]:
+        """A step at a time until every row's canvas is full. Rows leave then; when all have, their memory is free."""
+        running = list(rows)
         try:
             while running:
                 batches = way.lineup.batches(running)
@@ -79,14 +83,16 @@ class Rig:
                     see(running, batches)
                 for batch in batches:
                     denoise(way.forward, batch, mask_id=self.roles.mask_id)
-                steps += 1
                 running = _those_left(way.lineup, running)
+                yield
         finally:
             way.lineup.forget(running)
-            for row in rows:
-                self._intake.end(row)
-        self.synchronize()
-        return steps
+            self.end(rows)
+
+    def end(self, rows: Sequence[ActiveRow]) -> None:
+        """Free what the rows had reserved."""
+        for row in rows:
+            self._intake.end(row)
 
     def synchronize(self) -> None:
         """Wait for the device."""
