@@ -39,13 +39,17 @@ class CheckpointParts:
     def engine(self, max_rows: int) -> StepEngine:
         from seer_core.engine.config import EngineConfig
         from seer_core.engine.engine import Engine
+        from seer_core.engine.graphs import graphs_for
         from seer_core.families.registry import inspect, load_decoder, load_processor
 
         info = inspect(self.folder)
         decoder = load_decoder(self.folder, device=self.device, dtype=self._torch_dtype())
         config = EngineConfig(max_rows=max_rows, block_length=info.family.block_length)
         decode = load_processor(self.folder).decode
-        return Engine(decoder, info.roles, decode, config, prefix_lm=info.family.prefix_lm)
+        graphs = graphs_for(decoder.device)
+        engine = Engine(decoder, info.roles, decode, config, prefix_lm=info.family.prefix_lm, graphs=graphs)
+        engine.prepare()  # a replica is not ready before
+        return engine
 
     def _torch_dtype(self) -> torch.dtype:
         import torch

@@ -37,6 +37,8 @@ class SeerOptions(Strict):
     commit: Literal["schedule", "threshold", "factor"] = "schedule"
     commit_threshold: float = Field(default=DEFAULTS.decoding.commit_threshold, allow_inf_nan=False)
     commit_factor: float = Field(default=DEFAULTS.decoding.commit_factor, gt=0, allow_inf_nan=False)
+    cache: Literal["exact", "fastdllm_prefix", "fastdllm_dual"] = "exact"
+    guidance_scale: float = Field(default=DEFAULTS.decoding.guidance_scale, ge=0, le=100)
     early_exit: bool = True
     priority: int = Field(default=0, ge=-10, le=10)
     budget_s: float = Field(default=DEFAULTS.budget_s, gt=0, le=3600)
@@ -53,6 +55,8 @@ class SeerOptions(Strict):
             commit=self.commit,
             commit_threshold=self.commit_threshold,
             commit_factor=self.commit_factor,
+            cache=self.cache,
+            guidance_scale=self.guidance_scale,
             early_exit=self.early_exit,
         )
 

@@ -15,6 +15,7 @@ import torch
 from seer_core.embedded import CHECKPOINT
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine
+from seer_core.engine.graphs import graphs_for
 from seer_core.engine.row import Row
 from seer_core.errors import EngineError
 from seer_core.families.registry import CheckpointInfo, inspect, load_model, load_processor
@@ -57,11 +58,14 @@ class Pipeline:
         model = load_model(folder, device=device, dtype=dtype)
         prefix_lm = info.family.prefix_lm
         config = EngineConfig(max_rows=max_rows, block_length=info.family.block_length)
+        graphs = graphs_for(model.decoder.device)
+        engine = Engine(model.decoder, info.roles, processor.decode, config, prefix_lm=prefix_lm, graphs=graphs)
+        engine.prepare()
         return cls(
             info=info,
             processor=processor,
             probe=Probe(model, info.roles, profile or find_profile(info), prefix_lm=prefix_lm),
-            engine=Engine(model.decoder, info.roles, processor.decode, config, prefix_lm=prefix_lm),
+            engine=engine,
         )
 
     def generate(self, requests: Sequence[GenerationRequest]) -> list[Outcome]:

@@ -17,7 +17,7 @@ class Message(_message.Message):
     def __init__(self, role: _Optional[str] = ..., text: _Optional[str] = ..., images: _Optional[_Iterable[bytes]] = ...) -> None: ...
 
 class GenerateRequest(_message.Message):
-    __slots__ = ("messages", "max_tokens", "temperature", "top_p", "seed", "stop", "detector", "truncate", "steps_per_token", "block_length", "remasking", "schedule", "schedule_shift", "early_exit", "priority", "budget_s", "commit", "commit_threshold", "commit_factor")
+    __slots__ = ("messages", "max_tokens", "temperature", "top_p", "seed", "stop", "detector", "truncate", "steps_per_token", "block_length", "remasking", "schedule", "schedule_shift", "early_exit", "priority", "budget_s", "commit", "commit_threshold", "commit_factor", "cache", "guidance_scale")
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
     MAX_TOKENS_FIELD_NUMBER: _ClassVar[int]
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
@@ -37,6 +37,8 @@ class GenerateRequest(_message.Message):
     COMMIT_FIELD_NUMBER: _ClassVar[int]
     COMMIT_THRESHOLD_FIELD_NUMBER: _ClassVar[int]
     COMMIT_FACTOR_FIELD_NUMBER: _ClassVar[int]
+    CACHE_FIELD_NUMBER: _ClassVar[int]
+    GUIDANCE_SCALE_FIELD_NUMBER: _ClassVar[int]
     messages: _containers.RepeatedCompositeFieldContainer[Message]
     max_tokens: int
     temperature: float
@@ -56,7 +58,9 @@ class GenerateRequest(_message.Message):
     commit: str
     commit_threshold: float
     commit_factor: float
-    def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., detector: _Optional[str] = ..., truncate: _Optional[bool] = ..., steps_per_token: _Optional[float] = ..., block_length: _Optional[int] = ..., remasking: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_shift: _Optional[float] = ..., early_exit: _Optional[bool] = ..., priority: _Optional[int] = ..., budget_s: _Optional[float] = ..., commit: _Optional[str] = ..., commit_threshold: _Optional[float] = ..., commit_factor: _Optional[float] = ...) -> None: ...
+    cache: str
+    guidance_scale: float
+    def __init__(self, messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., max_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., detector: _Optional[str] = ..., truncate: _Optional[bool] = ..., steps_per_token: _Optional[float] = ..., block_length: _Optional[int] = ..., remasking: _Optional[str] = ..., schedule: _Optional[str] = ..., schedule_shift: _Optional[float] = ..., early_exit: _Optional[bool] = ..., priority: _Optional[int] = ..., budget_s: _Optional[float] = ..., commit: _Optional[str] = ..., commit_threshold: _Optional[float] = ..., commit_factor: _Optional[float] = ..., cache: _Optional[str] = ..., guidance_scale: _Optional[float] = ...) -> None: ...
 
 class Usage(_message.Message):
     __slots__ = ("prompt_tokens", "completion_tokens")

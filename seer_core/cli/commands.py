@@ -172,6 +172,8 @@ def _request(options: argparse.Namespace) -> GenerationRequest:
             commit=getattr(options, "commit", "schedule"),
             commit_threshold=getattr(options, "commit_threshold", 0.9),
             commit_factor=getattr(options, "commit_factor", 1.0),
+            cache=getattr(options, "cache", "exact"),
+            guidance_scale=getattr(options, "guidance_scale", 0.0),
         ),
     )
 

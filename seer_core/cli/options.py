@@ -29,6 +29,8 @@ def parser() -> argparse.ArgumentParser:
     generate.add_argument("--commit", default="schedule", metavar="NAME", help="schedule, threshold or factor")
     generate.add_argument("--commit-threshold", type=float, default=0.9, metavar="X", help="sure enough to commit")
     generate.add_argument("--commit-factor", type=float, default=1.0, metavar="X", help="doubt one step may commit")
+    generate.add_argument("--cache", default="exact", metavar="NAME", help="exact, fastdllm_prefix or fastdllm_dual")
+    generate.add_argument("--guidance-scale", type=float, default=0.0, metavar="X", help="push away from no prompt")
     probe = _command(subcommands, "probe", commands.run_probe, "show what step 0 sees of the answer's length", [asking])
     probe.add_argument("--plot", type=Path, metavar="PNG", help="draw the sparsity curve")
     evaluate = _command(subcommands, "evaluate", commands.run_evaluate, "score truncation on held-out scenes")

@@ -13,11 +13,13 @@ from seer_core.engine.batch import Batch
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.denoiser import denoise
 from seer_core.engine.footprint import Footprint
-from seer_core.engine.forward import forward_over
+from seer_core.engine.forward import StepInputs, forward_over
 from seer_core.engine.graphs.backend import GraphBackend
+from seer_core.engine.graphs.pool import GraphPool
 from seer_core.engine.intake import Intake
 from seer_core.engine.key_pool import KeyPool
 from seer_core.engine.lineup import Lineup
+from seer_core.engine.plan import ShapeKey
 from seer_core.engine.planner import Planner
 from seer_core.engine.row import ActiveRow, Row
 from seer_core.engine.transcript import Decode
@@ -67,6 +69,17 @@ class Engine:
         """Capture the shapes of the core grid, largest first; nothing to do without graphs."""
         if self._forward.graphs is not None:
             self._forward.graphs.prepare(self._config.core_shapes)
+
+    @property
+    def graphs(self) -> GraphPool[ShapeKey, StepInputs] | None:
+        """The graphs, to be counted; None where steps run eagerly."""
+        return self._forward.graphs
+
+    @property
+    def key_places(self) -> tuple[int, int]:
+        """Places for keys that rows hold, and all there are."""
+        pool = self._forward.pool
+        return pool.places - pool.free_places, pool.places
 
     @property
     def free_rows(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 
 from seer_core.config import DecoderConfig
@@ -55,6 +56,10 @@ class Decoder(nn.Module):
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
         self.norm = RMSNorm(config.hidden_size, config.norm_eps)
         self.head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
+
+    @property
+    def device(self) -> torch.device:
+        return self.embedding.weight.device
 
     def embed(self, ids: Tensor) -> Tensor:
         """int64 [B, S] -> [B, S, D]."""

@@ -1,4 +1,16 @@
-"""Graphs: a step's operations captured once per shape and replayed, on the device or, for tests, in a recording.
+"""Graphs: a step's operations captured once per shape and replayed, on the device or, for tests, in a recording."""
 
-Nothing is re-exported: `cuda` is imported where there is a device.
-"""
+from __future__ import annotations
+
+import torch
+
+from seer_core.engine.graphs.backend import GraphBackend
+
+
+def graphs_for(device: torch.device) -> GraphBackend | None:
+    """The back-end of `device`; None where steps run eagerly."""
+    if device.type != "cuda":
+        return None
+    from seer_core.engine.graphs.cuda import CudaGraphs  # which captures once as soon as it is made
+
+    return CudaGraphs(device)

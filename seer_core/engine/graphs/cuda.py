@@ -1,4 +1,4 @@
-"""CUDA graphs, all in one memory pool. Knows no shape and no model."""
+"""CUDA graphs in one memory pool. Knows no shape and no model."""
 
 from __future__ import annotations
 
@@ -19,18 +19,29 @@ class CudaGraphs:
         self._device = device
         self._stream = torch.cuda.Stream(device)
         self._pool = torch.cuda.graph_pool_handle()
-        # The pool dies with its last graph, and eviction may take them all; this one stays.
-        self._anchor = self.capture(lambda: torch.zeros(1, device=device))
+        self._anchor: CudaGraph | None = None
 
     def capture(self, body: Callable[[], Tensor]) -> tuple[CudaGraph, Tensor]:
         """Run `body` once to warm up, then capture it. Raises RuntimeError where CUDA cannot."""
-        with torch.cuda.device(self._device):
+        # A capture that fails leaves its stream current; the outer context puts the caller's back.
+        with torch.cuda.device(self._device), torch.cuda.stream(torch.cuda.current_stream(self._device)):
+            if self._anchor is None:
+                # A memory pool dies with its last graph, and eviction may take all that matter; this one stays.
+                self._pool = torch.cuda.graph_pool_handle()
+                self._anchor, _ = self._record(lambda: torch.zeros(1, device=self._device))
             self._warm_up(body)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
-                before_bytes = torch.cuda.memory_reserved(self._device)  # after caches were emptied on entry
-                output = body()
-                grown_bytes = torch.cuda.memory_reserved(self._device) - before_bytes
+            try:
+                return self._record(body)
+            except BaseException:
+                self._anchor = None  # the allocator may still take the pool for recording: go on in another
+                raise
+
+    def _record(self, body: Callable[[], Tensor]) -> tuple[CudaGraph, Tensor]:
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"):
+            before_bytes = torch.cuda.memory_reserved(self._device)  # after caches were emptied on entry
+            output = body()
+            grown_bytes = torch.cuda.memory_reserved(self._device) - before_bytes
         return CudaGraph(graph, max(grown_bytes, 0)), output
 
     def _warm_up(self, body: Callable[[], Tensor]) -> None:

@@ -54,6 +54,11 @@ def test_the_commit_rule_and_its_numbers_come_through() -> None:
     assert sent.decoding == Decoding(commit="factor", commit_factor=2.0, commit_threshold=0.0)
 
 
+def test_the_cache_and_the_guidance_come_through() -> None:
+    sent = request_of(message(cache="fastdllm_dual", guidance_scale=1.5), "r1")
+    assert sent.decoding == Decoding(cache="fastdllm_dual", guidance_scale=1.5)
+
+
 @pytest.mark.parametrize(
     ("fields", "field"),
     [
