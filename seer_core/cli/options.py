@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seer_core.cli import commands
+from seer_core.cli.studies import add_studies
 from seer_core.embedded import CHECKPOINT
 from seer_core.tools.engine_bench.mixes import MIXES
 from seer_core.tools.engine_bench.settings import GRAPHS, MODES, BenchSettings
@@ -70,6 +72,7 @@ def _add_bench(subcommands: Any) -> None:
     bench.add_argument("--count", type=_positive, default=16, metavar="N")
     bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
     parts = bench.add_subparsers(metavar="PART")
+    add_studies(partial(_command, parts, nested=True))
     default, summary = BenchSettings(), "compare the engine's ways to run rows of different lengths"
     engine = _command(parts, "engine", commands.run_bench_engine, summary, nested=True)
     engine.add_argument("--mixes", nargs="+", default=default.mixes, metavar="NAME", help=", ".join(MIXES))

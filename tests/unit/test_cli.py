@@ -105,6 +105,18 @@ def test_bench_engine_prints_a_table_for_people(capsys: pytest.CaptureFixture[st
     assert row.startswith("equal-16")
 
 
+def test_bench_layers_reads_the_reports_of_calibrations(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report = Path(__file__).parents[2] / "docs/results/calibrate.json"
+    _, fields, _ = run(capsys, "bench", "layers", f"shipped={report}", "--plot", str(tmp_path / "layers.png"))
+    assert {row["report"] for row in fields["rows"]} == {"shipped"}
+    assert {"paper", "readout", "smartcrop"} <= {row["detector"] for row in fields["rows"]}
+
+
+def test_bench_canvases_asks_the_same_on_every_canvas(capsys: pytest.CaptureFixture[str]) -> None:
+    _, fields, _ = run(capsys, "bench", "canvases", "--canvases", "8", "16", "--count", "2")
+    assert [(row["canvas"], row["rows"]) for row in fields["rows"]] == [(8, 2), (16, 2)]
+
+
 def test_what_all_commands_share_may_stand_before_the_part_that_is_measured() -> None:
     options = parser().parse_args(["bench", "--json", "--dtype", "bfloat16", "engine", "--batches", "4"])
     assert (options.json, options.dtype, options.batches) == (True, "bfloat16", [4])
@@ -149,6 +161,7 @@ def test_inspect_says_what_a_folder_is(capsys: pytest.CaptureFixture[str]) -> No
         (["inspect", str(CHECKPOINT), "--family", "llada-v"], "did you mean 'llada_v'"),
         (["inspect", str(CHECKPOINT), "--family", "llada_v"], "it lacks model.layers.0"),
         (["bench", "engine", "--modes", "stattic"], "did you mean 'static'"),
+        (["bench", "layers", "README.md"], "README.md"),
     ],
 )
 def test_what_is_wrong_is_named_on_standard_error_and_in_json(
