@@ -39,6 +39,8 @@ class Stage:
         config = config or EngineConfig()
         self.roles = roles
         self.pool = KeyPool(decoder.config, places, decoder.embedding.weight)
+        for part in (*self.pool.keys, *self.pool.values):
+            part[1:] = torch.nan  # what no row has written must never be read
         self.forward: Forward = forward_over(decoder, self.pool, None, graph_bytes=0)
         planner = Planner(config, Footprint.of(decoder.config, 4))
         self.intake = Intake(self.forward, planner, roles, decode, config, loop)

@@ -29,8 +29,8 @@ class KeyPool:
 
     def __init__(self, config: DecoderConfig, places: int, like: Tensor) -> None:
         shape = (places + 1, config.kv_heads, config.head_size)
-        self.keys = tuple(like.new_zeros(shape) for _ in range(config.layers))
-        self.values = tuple(like.new_zeros(shape) for _ in range(config.layers))
+        self.keys = tuple(_with_sink(like.new_empty(shape)) for _ in range(config.layers))
+        self.values = tuple(_with_sink(like.new_empty(shape)) for _ in range(config.layers))
         self.places = places
         self._free = [Extent(1, places)]
 
@@ -63,3 +63,9 @@ class KeyPool:
         """Put keys and values [T, G, d] at `places` int64 [T]."""
         self.keys[layer].index_copy_(0, places, keys)
         self.values[layer].index_copy_(0, places, values)
+
+
+def _with_sink(places: Tensor) -> Tensor:
+    """Only place 0 must hold numbers; a place that no row has written takes no memory on a CPU."""
+    places[0] = 0
+    return places

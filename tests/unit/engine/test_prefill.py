@@ -24,5 +24,7 @@ def test_the_cached_prompt_is_the_prompt_attending_to_itself() -> None:
 
 def test_a_prompt_that_sees_the_canvas_is_not_cached() -> None:
     stage = Stage(random_decoder(), ROLES, decode, loop=loop_of(prefix_lm=False))
+    for keys in stage.pool.keys:
+        keys.fill_(torch.nan)
     stage.start(make_row(prompt_tokens=4))
-    assert not any(keys.any() for keys in stage.pool.keys)
+    assert all(keys.isnan().all() for keys in stage.pool.keys)
