@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seer_core.pipeline import Pipeline
+    from seer_core.probe.profile import Profile
     from seer_core.tools.evaluate import Sample
 
 Printed = dict[str, Any]
@@ -26,7 +27,9 @@ def run_generate(options: argparse.Namespace) -> None:
     """One question, one answer."""
     request = _request(options)
     if options.json:
-        _print_json(_outcome_fields(_pipeline(options).generate([request])[0]))
+        pipeline = _pipeline(options)
+        fields = _outcome_fields(pipeline.generate([request])[0])
+        _print_json({**fields, "calibrated": pipeline.probe.profile.calibrated})
         return
     for delta in _pipeline(options).stream(request):
         if delta.error is not None:
@@ -58,6 +61,7 @@ def run_probe(options: argparse.Namespace) -> None:
         "kept_tokens": found.length_tokens,
         "canvas_tokens": found.canvas_tokens,
         "detector": found.detector,
+        "calibrated": pipeline.probe.profile.calibrated,
     }
     if options.json:
         _print_json(fields)
@@ -66,6 +70,8 @@ def run_probe(options: argparse.Namespace) -> None:
     else:
         kept = f"{found.length_tokens} of {found.canvas_tokens} positions are kept"
         print(f"{found.detector} sees the answer end at slot {found.boundary}: {kept}")
+    if not options.json and not pipeline.probe.profile.calibrated:
+        print("uncalibrated: these are the paper's numbers; `seer calibrate` fits this checkpoint's own")
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
@@ -83,27 +89,27 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
 def run_calibrate(options: argparse.Namespace) -> None:
     """A profile from the checkpoint's own untruncated runs on scenes."""
-    from seer_core.families.registry import inspect
-    from seer_core.pipeline import Pipeline
+    from seer_core.families.checkpoint import inspect
     from seer_core.probe.profile import Profile
     from seer_core.probe.profile_file import save_profile
     from seer_core.tools.calibrate import calibrate
-    from seer_core.tools.calibration_file import write_report
+    from seer_core.tools.calibration_file import new_profile, write_report
     from seer_core.tools.scenes import CALIBRATION_SEED, calibration_requests
 
+    out = options.out or new_profile(options.model)
     # A profile that lies beside the weights may belong to others; what is fitted here needs none.
-    blank = Profile(fingerprint=inspect(options.model).fingerprint())
+    blank = Profile(fingerprint=inspect(options.model, options.family).fingerprint())
     requests = calibration_requests(_samples(options, CALIBRATION_SEED), options.canvases)
-    pipeline = Pipeline.load(options.model, device=options.device, dtype=_dtype(options), profile=blank)
+    pipeline = _pipeline(options, profile=blank)
     profile, report = calibrate(pipeline, requests, layers=options.layers, tensors=options.tensors)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    save_profile(profile, options.out)
-    written = write_report(report, options.out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    save_profile(profile, out)
+    written = write_report(report, out)
     if options.json:
-        _print_json({"profile": str(options.out), "report": str(written), **report})
+        _print_json({"profile": str(out), "report": str(written), **report})
     else:
         print(written.read_text())
-        print(f"profile: {options.out}\nreport: {written}")
+        print(f"profile: {out}\nreport: {written}")
 
 
 def run_train(options: argparse.Namespace) -> None:
@@ -215,10 +221,11 @@ def _read(path: Path) -> bytes:
         raise ConfigError(f"the image {path} cannot be read: {error.strerror}", field="image") from error
 
 
-def _pipeline(options: argparse.Namespace) -> Pipeline:
+def _pipeline(options: argparse.Namespace, profile: Profile | None = None) -> Pipeline:
     from seer_core.pipeline import Pipeline
 
-    return Pipeline.load(options.model, device=options.device, dtype=_dtype(options))
+    choice = {"family": options.family, "loop": options.loop, "device": options.device, "dtype": _dtype(options)}
+    return Pipeline.load(options.model, **choice, profile=profile)
 
 
 def _dtype(options: argparse.Namespace) -> torch.dtype | None:
