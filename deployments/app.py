@@ -63,9 +63,7 @@ class AppArgs(Strict):
     def working_parts(self) -> CheckpointParts:
         """The parts, after all that can be checked before weights are read; raises ConfigError."""
         parts = self.parts()
-        parts.prepare()
-        if self.model is not None:  # it takes torch, and seconds that the shipped model need not cost
-            parts.check()
+        parts.check()
         return parts
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from deployments.engine_thread import StepEngine
 from deployments.parts import Forecaster, Prepare
+from seer_core.embedded import CHECKPOINT
 
 if TYPE_CHECKING:
     import torch
@@ -31,13 +32,16 @@ class CheckpointParts:
         return self._info().calibrated
 
     def check(self) -> None:
-        """Compare every tensor's name and shape with what the model needs, before anything is started.
+        """All that can be known before a weight is read: options, tokenizer, every tensor's name and shape.
 
-        Raises `ConfigError` or `WeightsError` that names the option, the file or the tensor. Imports torch.
+        Raises `ConfigError` or `WeightsError` that names the option, the file or the tensor.
         """
-        from seer_core.families.network import check_tensors
+        info = self._info()
+        self.prepare()
+        if self.folder != CHECKPOINT.absolute():  # torch takes seconds that the shipped model need not cost
+            from seer_core.families.network import check_tensors
 
-        check_tensors(self._info())
+            check_tensors(info)
 
     def prepare(self) -> Prepare:
         from seer_core.families.registry import load_processor

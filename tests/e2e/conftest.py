@@ -49,10 +49,11 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(log: Path) -> RunningService:
+def start(log: Path, config: Path = ROOT / "serve_config.yaml") -> RunningService:
     """Start the service and wait until a worker is warm."""
     http_port, grpc_port = free_port(), free_port()
-    command = [sys.executable, "-m", "deployments", "--http-port", str(http_port), "--grpc-port", str(grpc_port)]
+    ports = ["--http-port", str(http_port), "--grpc-port", str(grpc_port)]
+    command = [sys.executable, "-m", "deployments", "--config", str(config), *ports]
     environment = os.environ | {"RAY_AUTH_MODE": "disabled", "OMP_NUM_THREADS": "1", "RAY_ADDRESS": ""}
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
