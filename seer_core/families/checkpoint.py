@@ -1,4 +1,4 @@
-"""What a folder on disk says it is, before any weight is read. Imports no torch, but for the sizes of a known tower."""
+"""What a folder on disk says it is, before any weight is read. Imports no torch."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from seer_core.config import DecoderConfig, LoopFacts
 from seer_core.errors import ConfigError
 from seer_core.families.detection import detect
 from seer_core.families.family import Family
+from seer_core.families.llava import SO400M_PATCH14_384
 from seer_core.models.weights import fingerprint, tensor_files
 from seer_core.preprocess.prepare import ImageRule
 from seer_core.preprocess.template import ChatTemplate
@@ -167,9 +168,7 @@ def _siglip(folder: Path, name: str) -> dict[str, Any]:
         inner: dict[str, Any] = found.get("vision_config", found)
         return {key: value for key, value in inner.items() if key != "model_type"}
     if name.rsplit("/", 1)[-1].endswith("so400m-patch14-384"):
-        from seer_core.models.vision.siglip import SO400M_PATCH14_384
-
-        return SO400M_PATCH14_384
+        return dict(SO400M_PATCH14_384)
     raise ConfigError(f"the vision tower {name!r} is neither a folder of the checkpoint nor a known tower")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from seer_core.families.family import Fields
 from seer_core.preprocess.image import Tiling
 from seer_core.preprocess.tiling import read_tiling
@@ -13,6 +15,22 @@ LLAVA_NAMES: tuple[tuple[str, str], ...] = (
     (r"model\.mm_projector\.(\d)\.(weight|bias)", r"projector.\1.\2"),
     (r"model\.vision_tower\.vision_tower\.vision_model\.(.+)", r"tower.vision_model.\1"),
 )
+
+SO400M_PATCH14_384: Fields = MappingProxyType(
+    {
+        "hidden_size": 1152,
+        "intermediate_size": 4304,
+        "num_hidden_layers": 27,
+        "num_attention_heads": 16,
+        "num_channels": 3,
+        "image_size": 384,
+        "patch_size": 14,
+        "hidden_act": "gelu_pytorch_tanh",
+        "layer_norm_eps": 1e-6,
+        "attention_dropout": 0.0,
+    }
+)
+"""The tower every published checkpoint of these families uses; they name it and do not ship its config."""
 
 SYSTEM = (
     "You are a helpful language and vision assistant. You are able to understand the visual content that the user "

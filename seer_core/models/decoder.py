@@ -45,6 +45,11 @@ class Block(nn.Module):
             observe("hidden", hidden)
         return hidden
 
+    def mlp_input(self, hidden: Tensor, turn: Rotation, attend: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Tensor:
+        """What the MLP is given."""
+        out: Tensor = self.mlp_norm(hidden + self.attention(self.attention_norm(hidden), turn, attend))
+        return out
+
 
 class Decoder(nn.Module):
     """Embedding, blocks, final norm and head."""
@@ -85,6 +90,19 @@ class Decoder(nn.Module):
             told = None if observe is None else partial(observe, index)
             hidden = self.blocks[index](hidden, turn, partial(attend, index), told)
         return hidden
+
+    def mlp_input(self, layer: int, hidden: Tensor, positions: Tensor, *, attend: Attend = attend_own) -> Tensor:
+        """What the MLP of one layer is given, [B, S, D], from the stream before that layer; see `run`."""
+        return self._block(layer).mlp_input(hidden, self._turn(positions, hidden.dtype), partial(attend, layer))
+
+    def mlp(self, layer: int) -> GatedMLP:
+        """The MLP of one layer."""
+        return self._block(layer).mlp
+
+    def _block(self, layer: int) -> Block:
+        block = self.blocks[layer]
+        assert isinstance(block, Block)
+        return block
 
     def _turn(self, positions: Tensor, dtype: torch.dtype) -> Rotation:
         config = self.config

@@ -88,7 +88,9 @@ def fixed(length_tokens: int) -> See:
 
 
 def _to_tap(rule: PaperRule | CalibratedRule | Readout | None, section: str) -> Cost:
-    return Cost(layers=_held(None if rule is None else rule.layer + 1, section))
+    if rule is None:
+        raise InvalidRequest(f"this checkpoint's profile has no {section}; calibrate it first", field="detector")
+    return Cost(layers=rule.layer + 1, tap=rule.tensor)
 
 
 DETECTORS: Mapping[str, Detector] = MappingProxyType(

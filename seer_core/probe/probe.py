@@ -81,14 +81,16 @@ class Probe:
             return [Evidence(canvas_tokens=canvas) for canvas in canvas_tokens]
         decoder = self.model.decoder
         reader = Reader(self.profile, self._weights, decoder, self.roles if asked.head else None)
+        depth = asked.layers_of(decoder.config.layers)
         run_step_zero(
             decoder,
             self.roles.mask_id,
             prompts,
             canvas_tokens,
-            depth=asked.layers_of(decoder.config.layers),
+            depth=depth,
             loop=self.loop,
             observe=reader,
+            peek=asked.peeks,
         )
         return reader.evidence(canvas_tokens)
 

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import silu
 
-from seer_core.kernels.sparsity import sparsity
+from seer_core.kernels.sparsity import gated_sparsity_for, sparsity
 from seer_core.models.decoder import Decoder
 from seer_core.probe.calibrated import centre
 from seer_core.probe.end_tokens import EndTokens, end_tokens
@@ -33,6 +34,9 @@ class Reader:
         self._hidden: Tensor | None = None  # [B, N, D]
 
     def __call__(self, layer: int, name: str, value: Tensor) -> None:
+        if name == "mlp_input":
+            self._peek(layer, value)
+            return
         paper, calibrated, readout = self._profile.paper, self._profile.calibrated_rule, self._profile.readout
         tap = (layer, name)
         if tap == (paper.layer, paper.tensor):
@@ -43,6 +47,22 @@ class Reader:
             self._scores = readout_scores(value, self._weights.to(value.device), readout.bias)
         if self._roles is not None and tap == (self._decoder.config.layers - 1, "hidden"):
             self._hidden = value
+
+    def _peek(self, layer: int, value: Tensor) -> None:
+        """Read a layer's gates and products off its MLP's input, computing no more of the MLP than they need."""
+        profile, mlp = self._profile, self._decoder.mlp(layer)
+        rules = (profile.paper, profile.calibrated_rule, profile.readout)
+        taps = [rule.tensor for rule in rules if rule is not None and rule.layer == layer]
+        gate = mlp.gate_proj(value)
+        if taps == ["product"] and profile.paper.layer == layer:
+            self._sparsity = gated_sparsity_for(value.device)(gate, mlp.up_proj(value), profile.paper.eps)
+            self._units = gate.shape[-1]
+            return
+        active = silu(gate)
+        if "gate" in taps:
+            self(layer, "gate", active)
+        if "product" in taps:
+            self(layer, "product", active * mlp.up_proj(value))
 
     def evidence(self, canvas_tokens: Sequence[int]) -> list[Evidence]:
         """What was read of each row, cut to its canvas."""

@@ -7,13 +7,14 @@ padding is masked as a key and every real position keeps the number it has alone
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from seer_core.config import LoopFacts
-from seer_core.layers.attention import Behind, Remembering
+from seer_core.layers.attention import Attend, Behind, Remembering
 from seer_core.models.decoder import Decoder, Observer
 from seer_core.prompt import EncodedPrompt
 
@@ -27,12 +28,16 @@ def run_step_zero(
     depth: int,
     loop: LoopFacts,
     observe: Observer,
+    peek: bool = False,
 ) -> None:
     """Run layers 0 .. depth - 1 and show `observe` their values of every canvas slot, [B, N, .] each.
 
     With `prefix_lm` the prompt attends to itself alone and the canvas to both; otherwise all attend to all. With
     `shifted` logits a slot's value is that of the position before it, which predicts it: of slot 0, the prompt's last.
     Rows of the values beyond `canvas_tokens[i]` are padding and mean nothing.
+
+    With `peek` the last of these layers stops in front of its MLP, and all that is shown of it is the MLP's input, by
+    the name `mlp_input`.
     """
     device = prompts[0].embeddings.device
     lengths = torch.tensor([prompt.length_tokens for prompt in prompts], device=device)
@@ -43,16 +48,23 @@ def run_step_zero(
     before_real = torch.arange(before.shape[1], device=device) < lengths[:, None]
     canvas_real = torch.arange(masks.shape[1], device=device) < canvas_lengths[:, None]
     real = torch.cat((before_real, canvas_real), dim=1)  # [B, P + N]
-    layers, slots = range(depth), _Slots(observe, lengths - 1, shifted=loop.shifted)
+    slots = _Slots(observe, lengths - 1, shifted=loop.shifted)
+    advance = partial(_advance, decoder, depth, peek)
     if loop.prefix_lm:
         prompt_keys = Remembering(before_real)
-        decoder.run(before, before_at, layers=layers, attend=prompt_keys, observe=slots.of_prompt)
-        behind = Behind(prompt_keys.kept, real)
-        decoder.run(masks, masks_at, layers=layers, attend=behind, observe=slots.of_canvas)
+        advance(before, before_at, prompt_keys, slots.of_prompt)
+        advance(masks, masks_at, Behind(prompt_keys.kept, real), slots.of_canvas)
     else:
         hidden, positions = torch.cat((before, masks), dim=1), torch.cat((before_at, masks_at), dim=-1)
-        told = slots.of_both(before.shape[1])
-        decoder.run(hidden, positions, layers=layers, attend=Remembering(real), observe=told)
+        advance(hidden, positions, Remembering(real), slots.of_both(before.shape[1]))
+
+
+def _advance(
+    decoder: Decoder, depth: int, peek: bool, hidden: Tensor, positions: Tensor, attend: Attend, observe: Observer
+) -> None:
+    hidden = decoder.run(hidden, positions, layers=range(depth - peek), attend=attend, observe=observe)
+    if peek:
+        observe(depth - 1, "mlp_input", decoder.mlp_input(depth - 1, hidden, positions, attend=attend))
 
 
 def _positions(decoder: Decoder, prompts: Sequence[EncodedPrompt], longest: int, canvas: int) -> tuple[Tensor, Tensor]:

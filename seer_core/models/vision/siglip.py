@@ -11,20 +11,6 @@ from torch import Tensor, nn
 from transformers import SiglipVisionConfig
 from transformers.models.siglip.modeling_siglip import SiglipVisionModel
 
-SO400M_PATCH14_384: dict[str, Any] = {
-    "hidden_size": 1152,
-    "intermediate_size": 4304,
-    "num_hidden_layers": 27,
-    "num_attention_heads": 16,
-    "num_channels": 3,
-    "image_size": 384,
-    "patch_size": 14,
-    "hidden_act": "gelu_pytorch_tanh",
-    "layer_norm_eps": 1e-6,
-    "attention_dropout": 0.0,
-}
-"""The tower every published checkpoint of these families uses; they name it and do not ship its config."""
-
 
 class SiglipTower(nn.Module):
     """[T, C, H, W] -> [T, n * n, D]: the output of the last but one layer.

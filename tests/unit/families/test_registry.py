@@ -186,6 +186,22 @@ def test_a_preprocessor_that_cuts_other_patches_than_the_tower_takes_is_refused(
         _ = inspect(folder).image_rule
 
 
+def test_a_published_tower_is_known_by_its_name_without_torch(tmp_path: Path) -> None:
+    config = {
+        "architectures": ["LlavaLladaForMaskedDiffusion"],
+        "mm_vision_tower": "google/siglip-so400m-patch14-384",
+        "image_aspect_ratio": "anyres",
+        "image_grid_pinpoints": "[(384, 768), (768, 384)]",
+    }
+    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight", "model.mm_projector.0.weight"])
+    code = (
+        "import sys; from pathlib import Path; from seer_core.families.registry import inspect;"
+        "rule = inspect(Path(sys.argv[1])).image_rule; assert (rule.tile_px, rule.side_tokens) == (384, 14);"
+        "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(folder)], check=False).returncode == 0
+
+
 def test_a_missing_tiling_field_is_named(tmp_path: Path) -> None:
     config = {"architectures": ["LlavaLladaForMaskedDiffusion"], "mm_vision_tower": "so400m-patch14-384"}
     folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight", "model.mm_projector.0.weight"])

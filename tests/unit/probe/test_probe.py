@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -246,3 +247,18 @@ def test_a_profile_may_name_exactly_the_registered_detectors() -> None:
 
 def test_no_prompt_means_no_forecast() -> None:
     assert probe().forecast([], [], []) == []
+
+
+@pytest.mark.parametrize("tensor", ["gate", "product", "mlp"])
+@pytest.mark.parametrize("prefix_lm", [True, False])
+def test_a_probe_that_stops_inside_its_last_layer_sees_what_one_that_ends_it_sees(tensor: Any, prefix_lm: bool) -> None:
+    rule = replace(PROFILE.paper, tensor=tensor)
+    for profile in (replace(PROFILE, paper=rule), replace(PROFILE, paper=rule, readout=None)):
+        at, prompts, canvases = probe(profile, prefix_lm=prefix_lm), [random_prompt(5, 1), random_prompt(9, 2)], [16, 7]
+        whole = at.observe(prompts, canvases)
+        short = at.observe(prompts, canvases, DETECTORS["paper"].cost(profile))
+        for one, other in zip(whole, short, strict=True):
+            assert one.sparsity is not None
+            assert other.sparsity is not None
+            np.testing.assert_allclose(one.sparsity, other.sparsity, atol=1.01 / one.units)
+            assert one.units == other.units
