@@ -30,7 +30,8 @@ DRAIN_POLL_S = 0.1
 class AppArgs(Strict):
     """The `args` of the application. `model` is a checkpoint folder; without it the embedded model is served.
 
-    `family` overrides what the checkpoint looks like, `loop` its family's default way to denoise.
+    `family` overrides what the checkpoint looks like, `loop` its family's default way to denoise. `key_memory_gib`
+    bounds the keys and values of all rows that a worker runs.
     """
 
     model: Path | None = None
@@ -40,6 +41,7 @@ class AppArgs(Strict):
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     max_rows: int = Field(default=16, ge=1)
+    key_memory_gib: float = Field(default=16.0, gt=0)
     probe_batch: int = Field(default=8, ge=1)
     stall_s: float = Field(default=60.0, gt=0)
     frozen_s: float = Field(default=30.0, gt=0)
@@ -58,6 +60,7 @@ class AppArgs(Strict):
             dtype=self.dtype,
             family=self.family,
             loop=self.loop,
+            key_memory_bytes=int(self.key_memory_gib * 2**30),
         )
 
     def working_parts(self) -> CheckpointParts:

@@ -26,6 +26,7 @@ class CheckpointParts:
     dtype: str = "float32"
     family: str | None = None
     loop: str | None = None
+    key_memory_bytes: int = 16 * 2**30
 
     @property
     def calibrated(self) -> bool:
@@ -65,7 +66,7 @@ class CheckpointParts:
 
         info = self._info()
         decoder = load_decoder(self.folder, device=self.device, dtype=self._torch_dtype(), family=self.family)
-        config = EngineConfig(max_rows=max_rows)
+        config = EngineConfig(max_rows=max_rows, key_memory_bytes=self.key_memory_bytes)
         decode = load_processor(self.folder, self.family).decode
         graphs = graphs_for(decoder.device)
         engine = Engine(decoder, info.roles, decode, config, loop=info.loop, graphs=graphs)

@@ -50,7 +50,7 @@ def free_port() -> int:
 
 
 def start(log: Path, config: Path = ROOT / "serve_config.yaml") -> RunningService:
-    """Start the service and wait until a worker is warm."""
+    """Start the service and wait until a worker is warm; one that is not in time is ended."""
     http_port, grpc_port = free_port(), free_port()
     ports = ["--http-port", str(http_port), "--grpc-port", str(grpc_port)]
     command = [sys.executable, "-m", "deployments", "--config", str(config), *ports]
@@ -58,12 +58,21 @@ def start(log: Path, config: Path = ROOT / "serve_config.yaml") -> RunningServic
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
     service = RunningService(process=process, http_port=http_port, grpc_port=grpc_port, log=log)
-    deadline_s = time.monotonic() + READY_S
-    while "ready after" not in log.read_text():
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < deadline_s, log.read_text()
-        time.sleep(0.2)
+    try:
+        wait_ready(service)
+    except AssertionError:
+        if process.poll() is None:
+            stop(service, 60.0)
+        raise
     return service
+
+
+def wait_ready(service: RunningService) -> None:
+    deadline_s = time.monotonic() + READY_S
+    while "ready after" not in service.log.read_text():
+        assert service.process.poll() is None, service.log.read_text()
+        assert time.monotonic() < deadline_s, service.log.read_text()
+        time.sleep(0.2)
 
 
 def stop(service: RunningService, limit_s: float) -> float:
