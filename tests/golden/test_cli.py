@@ -29,6 +29,7 @@ def test_inspect_knows_the_family_its_size_and_what_an_image_becomes(
     status, fields = run(capsys, "inspect", str(seeing_checkpoint(family)), "--image", str(PICTURE))
     assert (status, fields["family"], fields["can_serve"]) == (0, family, True)
     assert fields["image"] == {"size_px": [640, 200], "tokens": TOKENS[family]}
+    assert fields["calibrated"] is False
     assert fields["profile"].startswith("uncalibrated")
     assert 0 < fields["weights_gib"]["bfloat16"] < fields["weights_gib"]["float32"]
     assert fields["loads_as"]["cpu"] == "float32"  # as config.json says
