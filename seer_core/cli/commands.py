@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seer_core.errors import ConfigError
-from seer_core.types import Decoding, GenerationRequest, Message, Outcome, Sampling
+from seer_core.cli.request import read_image, request_of
+from seer_core.types import Decoding, Outcome
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,7 +24,7 @@ Printed = dict[str, Any]
 
 def run_generate(options: argparse.Namespace) -> None:
     """One question, one answer."""
-    request = _request(options)
+    request = request_of(options)
     if options.json:
         pipeline = _pipeline(options)
         fields = _outcome_fields(pipeline.generate([request])[0])
@@ -41,7 +40,7 @@ def run_generate(options: argparse.Namespace) -> None:
 def run_probe(options: argparse.Namespace) -> None:
     """Step 0 only: the curve, the boundary and what would be kept."""
     pipeline = _pipeline(options)
-    (prompt,) = pipeline.encode([_request(options)])
+    (prompt,) = pipeline.encode([request_of(options)])
     seen = pipeline.probe.profile_curve(prompt, options.max_tokens, options.detector)
     if options.plot is not None:
         from seer_core.tools.plot import plot_curve
@@ -167,38 +166,11 @@ def run_inspect(options: argparse.Namespace) -> None:
     from seer_core.tools.describe import describe
     from seer_core.tools.doctor import lines
 
-    report = describe(options.folder, options.family, None if options.image is None else _read(options.image))
+    report = describe(options.folder, options.family, None if options.image is None else read_image(options.image))
     if options.json:
         _print_json(report)
     else:
         print("\n".join(lines(report)))
-
-
-def _request(options: argparse.Namespace) -> GenerationRequest:
-    images = () if options.image is None else (_read(options.image),)
-    return GenerationRequest(
-        id="cli",
-        messages=(Message(role="user", text=options.prompt, images=images),),
-        sampling=Sampling(
-            max_tokens=options.max_tokens,
-            temperature=getattr(options, "temperature", 0.0),
-            seed=getattr(options, "seed", 0),
-            stop=tuple(getattr(options, "stop", ())),
-        ),
-        decoding=Decoding(
-            detector=options.detector,
-            truncate=not getattr(options, "no_truncate", False),
-            steps_per_token=getattr(options, "steps_per_token", 1.0),
-            block_length=options.block_length,
-            remasking=getattr(options, "remasking", None),
-            schedule=getattr(options, "schedule", None),
-            commit=getattr(options, "commit", None),
-            commit_threshold=getattr(options, "commit_threshold", None),
-            commit_factor=getattr(options, "commit_factor", 1.0),
-            cache=getattr(options, "cache", "exact"),
-            guidance_scale=getattr(options, "guidance_scale", 0.0),
-        ),
-    )
 
 
 def _samples(options: argparse.Namespace, seed: int | None = None) -> list[Sample]:
@@ -212,13 +184,6 @@ def _samples(options: argparse.Namespace, seed: int | None = None) -> list[Sampl
 
 def _rounded(curve: NDArray[np.float64] | None) -> list[float] | None:
     return None if curve is None else [round(float(value), 6) for value in curve]
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"the image {path} cannot be read: {error.strerror}", field="image") from error
 
 
 def _pipeline(options: argparse.Namespace, profile: Profile | None = None) -> Pipeline:
