@@ -9,7 +9,7 @@ OFFLINE := HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1 RAY_USAGE_STATS_ENABLED=0
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help install serve test test-gpu lint format bench load-test proto manifests clean
+.PHONY: help install serve test test-gpu gpu-check lint format bench load-test proto manifests clean
 
 help: ## Show this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1|\2/p' Makefile | while IFS='|' read -r name text; do printf '%-12s %s\n' "$$name" "$$text"; done
@@ -32,6 +32,9 @@ test: $(STAMP) ## Run every test that needs no GPU, with the coverage floor
 
 test-gpu: $(STAMP) ## Run the tests that need a GPU
 	$(OFFLINE) RAY_AUTH_MODE=disabled $(BIN)/python -m pytest tests/gpu $(ARGS)
+
+gpu-check: $(STAMP) ## Check and measure what needs a GPU, in minutes; ends in one JSON line
+	$(BIN)/python -m seer_core.tools.gpu_check
 
 lint: $(STAMP) ## Check style, formatting, types and the direction of imports
 	$(BIN)/ruff check

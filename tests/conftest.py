@@ -25,5 +25,5 @@ settings.load_profile("seer")
 
 def pytest_configure(config: pytest.Config) -> None:
     """Without a device, Triton kernels run in its interpreter; it must know before any kernel is imported."""
-    if not any("gpu" in argument for argument in config.args):
+    if not any("tests/gpu" in argument for argument in config.args):
         os.environ.setdefault("TRITON_INTERPRET", "1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from seer_core.cli.request import read_image, request_of
@@ -135,6 +135,28 @@ def run_bench(options: argparse.Namespace) -> None:
         return
     for row in rows:
         print("  ".join(f"{name} {value}" for name, value in row.items()))
+
+
+def run_bench_engine(options: argparse.Namespace) -> None:
+    """The engine's modes on canvases of different lengths, without images and text."""
+    from seer_core.families.registry import inspect, load_model
+    from seer_core.tools.engine_bench.bench import bench_engine
+    from seer_core.tools.engine_bench.settings import BenchSettings
+    from seer_core.tools.engine_bench.table import table
+
+    settings = BenchSettings(**{field.name: getattr(options, field.name) for field in fields(BenchSettings)})
+    info = inspect(options.model, options.family, options.loop)
+    where = {"device": options.device, "dtype": _dtype(options), "family": options.family}
+    decoder = load_model(options.model, **where).decoder
+    rows = bench_engine(decoder, info.roles, settings, loop=info.loop)
+    if options.plot is not None:
+        from seer_core.tools.engine_bench.chart import plot_bench
+
+        plot_bench(rows, options.plot)
+    if options.json:
+        _print_json({"rows": rows, **asdict(settings)})
+    else:
+        print("\n".join(table(rows)))
 
 
 def run_doctor(options: argparse.Namespace) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seer_core.cli import commands
+from seer_core.cli.studies import add_studies
 from seer_core.embedded import CHECKPOINT
+from seer_core.tools.engine_bench.mixes import MIXES
+from seer_core.tools.engine_bench.settings import GRAPHS, MODES, BenchSettings
 
 DTYPES = ("float32", "bfloat16", "float16")
 
@@ -52,10 +56,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
     train.add_argument("--seed", type=int, default=0)
-    bench = _command(subcommands, "bench", commands.run_bench, "measure what truncation saves here")
-    bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
-    bench.add_argument("--count", type=_positive, default=16, metavar="N")
-    bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
+    _add_bench(subcommands)
     _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run", loads=False)
     _command(subcommands, "models", commands.run_models, "list the model families", loads=False)
     about = "say what a checkpoint is, what memory it takes and whether it fits here"
@@ -66,6 +67,25 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _add_bench(subcommands: Any) -> None:
+    bench = _command(subcommands, "bench", commands.run_bench, "measure what truncation saves here, or one part")
+    bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
+    bench.add_argument("--count", type=_positive, default=16, metavar="N")
+    bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
+    parts = bench.add_subparsers(metavar="PART")
+    add_studies(partial(_command, parts, nested=True))
+    default, summary = BenchSettings(), "compare the engine's ways to run rows of different lengths"
+    engine = _command(parts, "engine", commands.run_bench_engine, summary, nested=True)
+    engine.add_argument("--mixes", nargs="+", default=default.mixes, metavar="NAME", help=", ".join(MIXES))
+    engine.add_argument("--batches", type=_positive, nargs="+", default=default.batches, metavar="N", help="rows")
+    engine.add_argument("--modes", nargs="+", default=default.modes, metavar="NAME", help=", ".join(MODES))
+    engine.add_argument("--rounds", type=_positive, default=default.rounds, metavar="N")
+    engine.add_argument("--prompt-tokens", type=_positive, default=default.prompt_tokens, metavar="N")
+    engine.add_argument("--steps", type=_positive, default=default.steps, metavar="N", help="steps of every row")
+    engine.add_argument("--graphs", default=default.graphs, metavar="NAME", help=", ".join(GRAPHS))
+    engine.add_argument("--plot", type=Path, metavar="PNG", help="draw padding waste and speed")
+
+
 def _command(
     commands: Any,
     name: str,
@@ -74,15 +94,20 @@ def _command(
     parents: Sequence[argparse.ArgumentParser] = (),
     *,
     loads: bool = True,
+    nested: bool = False,
 ) -> argparse.ArgumentParser:
+    """`nested`: the command around it has set the defaults of what all commands share."""
     command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, parents=parents)
-    command.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    if loads:
-        command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
-        command.add_argument("--family", metavar="NAME", help="take it for one of this family, whatever it says")
-        command.add_argument("--loop", metavar="NAME", help="how it denoises: one of its family's loops")
-        command.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
-        command.add_argument("--dtype", choices=DTYPES, help="the checkpoint's own without it, as `seer inspect` says")
+    for option, default, more in (
+        ("--json", False, {"action": "store_true", "help": "print one JSON object as the last line"}),
+        ("--model", CHECKPOINT, {"type": Path, "metavar": "DIR", "help": "checkpoint folder"}),
+        ("--family", None, {"metavar": "NAME", "help": "take it for one of this family, whatever it says"}),
+        ("--loop", None, {"metavar": "NAME", "help": "how it denoises: one of its family's loops"}),
+        ("--device", "cpu", {"help": "where the model runs: cpu, cuda, cuda:1"}),
+        ("--dtype", None, {"choices": DTYPES, "help": "the checkpoint's own without it, as `seer inspect` says"}),
+    ):
+        if loads or option == "--json":
+            command.add_argument(option, default=argparse.SUPPRESS if nested else default, **more)
     command.set_defaults(run=run)
     return command
 

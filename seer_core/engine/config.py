@@ -104,11 +104,12 @@ class EngineConfig:
         slots, canvas = self.slots_of(rows), self.bucket_of(tokens)
         return ShapeKey(slots, slots * canvas, canvas, canvas + (_rung(self.kept_tokens, held) if held else 0))
 
-    @property
-    def core_shapes(self) -> list[ShapeKey]:
-        """The shapes captured before the engine is ready."""
-        held = self.core_prompt_tokens
-        return [self.padded_shape(rows, tokens, held) for rows in self.core_rows for tokens in self.core_tokens]
+    def core_shapes(self, *, prompt_cached: bool) -> list[ShapeKey]:
+        """The shapes captured before the engine is ready; a prompt that is not cached is computed with its canvas."""
+        prompt = self.core_prompt_tokens
+        computed, held = (0, prompt) if prompt_cached else (prompt, 0)
+        shapes = (self.padded_shape(n, computed + tokens, held) for n in self.core_rows for tokens in self.core_tokens)
+        return list(dict.fromkeys(shapes))
 
 
 def _rung(ladder: Sequence[int], tokens: int) -> int:

@@ -50,6 +50,7 @@ class Engine:
     ) -> None:
         self._roles = roles
         self._config = config
+        self._prompt_cached = loop.prefix_lm or loop.cache_after_first_step
         self._waiting: list[Row] = []
         self._rows: list[ActiveRow] = []
         weight = decoder.embedding.weight
@@ -69,7 +70,7 @@ class Engine:
     def prepare(self) -> None:
         """Capture the shapes of the core grid, largest first; nothing to do without graphs."""
         if self._forward.graphs is not None:
-            self._forward.graphs.prepare(self._config.core_shapes)
+            self._forward.graphs.prepare(self._config.core_shapes(prompt_cached=self._prompt_cached))
 
     @property
     def graphs(self) -> GraphPool[ShapeKey, StepInputs] | None:

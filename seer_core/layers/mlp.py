@@ -28,7 +28,7 @@ class GatedMLP(nn.Module):
 
     def forward(self, x: Tensor, observe: MlpObserver | None = None) -> Tensor:
         """[B, S, D] -> [B, S, D]; `observe` is told `gate` and `product` [B, S, F] and `mlp` [B, S, D]."""
-        gate = silu(self.gate_proj(x))
+        gate = silu(self.gate_proj(x), inplace=True)
         if observe is None:
             unseen: Tensor = self.down_proj(gate.mul_(self.up_proj(x)))  # nobody keeps the gate
             return unseen

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from safetensors.torch import load_file, save_file
 
-from seer_core.cli import main
+from seer_core.cli import main, parser
 from seer_core.embedded import CHECKPOINT
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -87,6 +87,42 @@ def test_bench_compares_the_modes_on_the_same_answers(capsys: pytest.CaptureFixt
     assert rows["fixed"]["ratio_to_fixed"] == 1.0
 
 
+def test_bench_engine_compares_the_ways_to_run_rows(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    picture = tmp_path / "bench.png"
+    some = ["--mixes", "equal-16", "--batches", "2", "--modes", "naive_padding", "routed", "--rounds", "1"]
+    _, fields, _ = run(capsys, "bench", "engine", *some, "--plot", str(picture))
+    wanted = "mix batch mode step_ms rows_per_s padding_waste path_shares graph_hits overhead_share"
+    assert all(set(wanted.split()) <= row.keys() for row in fields["rows"])
+    assert [row["mode"] for row in fields["rows"]] == ["naive_padding", "routed"]
+    assert (fields["prompt_tokens"], fields["rounds"]) == (60, 1)
+    assert picture.exists()
+
+
+def test_bench_engine_prints_a_table_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "engine", "--mixes", "equal-16", "--batches", "1", "--modes", "eager", "--rounds", "1"]) == 0
+    headings, row = capsys.readouterr().out.splitlines()
+    assert headings.startswith("mix")
+    assert row.startswith("equal-16")
+
+
+def test_bench_layers_reads_the_reports_of_calibrations(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report = Path(__file__).parents[2] / "docs/results/calibrate.json"
+    _, fields, _ = run(capsys, "bench", "layers", f"shipped={report}", "--plot", str(tmp_path / "layers.png"))
+    assert {row["report"] for row in fields["rows"]} == {"shipped"}
+    assert {"paper", "readout", "smartcrop"} <= {row["detector"] for row in fields["rows"]}
+
+
+def test_bench_canvases_asks_the_same_on_every_canvas(capsys: pytest.CaptureFixture[str]) -> None:
+    _, fields, _ = run(capsys, "bench", "canvases", "--canvases", "8", "16", "--count", "2")
+    assert [(row["canvas"], row["rows"]) for row in fields["rows"]] == [(8, 2), (16, 2)]
+
+
+def test_what_all_commands_share_may_stand_before_the_part_that_is_measured() -> None:
+    options = parser().parse_args(["bench", "--json", "--dtype", "bfloat16", "engine", "--batches", "4"])
+    assert (options.json, options.dtype, options.batches) == (True, "bfloat16", [4])
+    assert not parser().parse_args(["bench", "engine"]).json
+
+
 def test_doctor_says_what_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
     _, fields, _ = run(capsys, "doctor")
     assert fields["embedded_model"] == "lavida_llada"
@@ -120,11 +156,12 @@ def test_inspect_says_what_a_folder_is(capsys: pytest.CaptureFixture[str]) -> No
         (["generate", *ASK, "--detector", "papper"], "did you mean 'paper'"),
         (["generate", *ASK, "--detector", "smart_crop"], "did you mean 'smartcrop'"),
         (["probe", *ASK, "--detector", "oracle"], "oracle:24"),
-        (["evaluate", "--count", "1", "--detector", "calibrated"], "no calibrated rule"),
         (["generate", *ASK, "--commit", "treshold"], "did you mean 'threshold'"),
         (["generate", *ASK, "--max-tokens", "100000"], "100000"),
         (["inspect", str(CHECKPOINT), "--family", "llada-v"], "did you mean 'llada_v'"),
         (["inspect", str(CHECKPOINT), "--family", "llada_v"], "it lacks model.layers.0"),
+        (["bench", "engine", "--modes", "stattic"], "did you mean 'static'"),
+        (["bench", "layers", "README.md"], "README.md"),
     ],
 )
 def test_what_is_wrong_is_named_on_standard_error_and_in_json(

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from seer_core.kernels.varlen_attention import looped, reference
+from seer_core.kernels.varlen_attention import reference
+from seer_core.kernels.varlen_attention.looped import Looped
 from seer_core.kernels.varlen_attention.segments import Segments
 
 __all__ = ["Segments", "VarlenAttention", "captured_attention_for", "varlen_attention_for"]
@@ -17,12 +18,15 @@ VarlenAttention = Callable[[Tensor, Tensor, Tensor, Segments], Tensor]
 
 
 def varlen_attention_for(device: torch.device) -> VarlenAttention:
-    """The fastest implementation for tensors on `device`. That of a CPU reads the segments, so no graph records it."""
+    """The fastest implementation for tensors on `device`, for one thread.
+
+    That of a CPU reads the segments, so no graph records it, and reads again only what is another object.
+    """
     if device.type == "cuda":
         from seer_core.kernels.varlen_attention.kernel import varlen_attention  # Triton exists where CUDA does
 
         return varlen_attention
-    return looped.varlen_attention
+    return Looped()
 
 
 def captured_attention_for(device: torch.device) -> VarlenAttention:

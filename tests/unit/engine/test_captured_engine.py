@@ -29,7 +29,14 @@ def test_it_is_ready_once_its_core_shapes_are_captured() -> None:
     captured.prepare()
     assert captured.ready
     assert captured.graphs is not None
-    assert set(captured.graphs.captured) == set(CONFIG.core_shapes)
+    assert set(captured.graphs.captured) == set(CONFIG.core_shapes(prompt_cached=True))
+
+
+def test_a_prompt_that_is_computed_every_step_is_part_of_the_core_shapes() -> None:
+    captured = engine(prefix_lm=False)
+    captured.prepare()
+    assert captured.graphs is not None
+    assert {shape.canvas_tokens for shape in captured.graphs.captured} == {24, 32}
 
 
 def test_an_engine_without_graphs_is_ready_as_it_is() -> None:

@@ -12,12 +12,12 @@ from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
 
 from seer_core.kernels.varlen_attention import Segments, VarlenAttention, varlen_attention_for
 from seer_core.kernels.varlen_attention.kernel import varlen_attention as kernel
-from seer_core.kernels.varlen_attention.looped import varlen_attention as looped
+from seer_core.kernels.varlen_attention.looped import Looped
 from seer_core.kernels.varlen_attention.reference import varlen_attention as reference
 from tests.unit.kernels.cases import DTYPES, normal, poisoned
 from tests.unit.kernels.pools import HEADS, RAGGED, Pooled, assert_mixed, far_apart, pooled
 
-everyone = pytest.mark.parametrize("attend", [reference, looped, kernel], ids=["reference", "looped", "kernel"])
+everyone = pytest.mark.parametrize("attend", [reference, Looped(), kernel], ids=["reference", "looped", "kernel"])
 Slots = tuple[tuple[int, int], ...]
 
 
@@ -153,9 +153,19 @@ def test_the_reference_reads_nothing_on_the_host() -> None:
     on_meta = case.to(torch.device("meta"))
     assert reference(*on_meta).shape == case.query.shape  # a tensor without data has nothing to read
     with pytest.raises(NotImplementedError):
-        looped(*on_meta)
+        Looped()(*on_meta)
 
 
 def test_the_device_chooses() -> None:
-    assert varlen_attention_for(torch.device("cpu")) is looped
+    assert isinstance(varlen_attention_for(torch.device("cpu")), Looped)
     assert varlen_attention_for(torch.device("cuda", 1)) is kernel
+
+
+def test_segments_are_read_once_and_the_next_ones_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    attend, first, second = Looped(), pooled(RAGGED[1]), pooled(RAGGED[2])
+    assert_mixed(attend(*first), first)
+    with monkeypatch.context() as without:
+        without.setattr(torch.Tensor, "tolist", None)
+        again = attend(*first)
+    assert_mixed(again, first)
+    assert_mixed(attend(*second), second)
