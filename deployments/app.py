@@ -28,31 +28,55 @@ DRAIN_POLL_S = 0.1
 
 
 class AppArgs(Strict):
-    """The `args` of the application. `model` is a checkpoint folder; without it the embedded model is served."""
+    """The `args` of the application. `model` is a checkpoint folder; without it the embedded model is served.
+
+    `family` overrides what the checkpoint looks like, `loop` its family's default way to denoise. `key_memory_gib`
+    bounds the keys and values of all rows that a worker runs.
+    """
 
     model: Path | None = None
     model_name: str | None = None
+    family: str | None = None
+    loop: str | None = None
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     max_rows: int = Field(default=16, ge=1)
+    key_memory_gib: float = Field(default=16.0, gt=0)
     probe_batch: int = Field(default=8, ge=1)
     stall_s: float = Field(default=60.0, gt=0)
     frozen_s: float = Field(default=30.0, gt=0)
     drain_s: float = Field(default=5.0, gt=0)
     router: RouterConfig = RouterConfig()
 
-    def parts(self) -> Parts:
+    def parts(self) -> CheckpointParts:
         folder = self.model or CHECKPOINT
         if not (folder / "config.json").exists():
             raise ConfigError(f"there is no checkpoint in {folder}: config.json is missing", field="model")
         name = self.model_name or (folder.name if self.model else "seer-embedded")
-        return CheckpointParts(folder=folder.absolute(), model_name=name, device=self.device, dtype=self.dtype)
+        return CheckpointParts(
+            folder=folder.absolute(),
+            model_name=name,
+            device=self.device,
+            dtype=self.dtype,
+            family=self.family,
+            loop=self.loop,
+            key_memory_bytes=int(self.key_memory_gib * 2**30),
+        )
+
+    def working_parts(self) -> CheckpointParts:
+        """The parts, after all that can be checked before weights are read; raises ConfigError."""
+        parts = self.parts()
+        parts.check()
+        return parts
 
 
 def build(args: dict[str, Any]) -> Application:
-    """The application of a configuration. Raises ConfigError naming the argument that is unknown or wrong."""
+    """The application of a configuration.
+
+    Raises ConfigError naming the argument that is unknown or wrong, or what is wrong with the checkpoint.
+    """
     valid = checked(args)
-    return assemble(valid, valid.parts())
+    return assemble(valid, valid.working_parts())
 
 
 def checked(args: dict[str, Any]) -> AppArgs:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 from deployments.engine_thread import StepEngine
 from deployments.parts import Forecaster, Prepare
+from seer_core.embedded import CHECKPOINT
 
 if TYPE_CHECKING:
     import torch
+
+    from seer_core.families.checkpoint import CheckpointInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,35 +24,59 @@ class CheckpointParts:
     model_name: str
     device: str = "cpu"
     dtype: str = "float32"
+    family: str | None = None
+    loop: str | None = None
+    key_memory_bytes: int = 16 * 2**30
+
+    @property
+    def calibrated(self) -> bool:
+        return self._info().calibrated
+
+    def check(self) -> None:
+        """All that can be known before a weight is read: options, tokenizer, every tensor's name and shape.
+
+        Raises `ConfigError` or `WeightsError` that names the option, the file or the tensor.
+        """
+        info = self._info()
+        self.prepare()
+        if self.folder != CHECKPOINT.absolute():  # torch takes seconds that the shipped model need not cost
+            from seer_core.families.network import check_tensors
+
+            check_tensors(info)
 
     def prepare(self) -> Prepare:
         from seer_core.families.registry import load_processor
 
-        return load_processor(self.folder).prepare
+        return load_processor(self.folder, self.family).prepare
 
     def forecaster(self) -> Forecaster:
-        from seer_core.families.registry import inspect, load_model
+        from seer_core.families.registry import load_model
         from seer_core.pipeline import find_profile
         from seer_core.probe.probe import Probe
 
-        info = inspect(self.folder)
-        model = load_model(self.folder, device=self.device, dtype=self._torch_dtype())
+        info = self._info()
+        model = load_model(self.folder, device=self.device, dtype=self._torch_dtype(), family=self.family)
         return Probe(model, info.roles, find_profile(info), loop=info.loop)
 
     def engine(self, max_rows: int) -> StepEngine:
         from seer_core.engine.config import EngineConfig
         from seer_core.engine.engine import Engine
         from seer_core.engine.graphs import graphs_for
-        from seer_core.families.registry import inspect, load_decoder, load_processor
+        from seer_core.families.registry import load_decoder, load_processor
 
-        info = inspect(self.folder)
-        decoder = load_decoder(self.folder, device=self.device, dtype=self._torch_dtype())
-        config = EngineConfig(max_rows=max_rows)
-        decode = load_processor(self.folder).decode
+        info = self._info()
+        decoder = load_decoder(self.folder, device=self.device, dtype=self._torch_dtype(), family=self.family)
+        config = EngineConfig(max_rows=max_rows, key_memory_bytes=self.key_memory_bytes)
+        decode = load_processor(self.folder, self.family).decode
         graphs = graphs_for(decoder.device)
         engine = Engine(decoder, info.roles, decode, config, loop=info.loop, graphs=graphs)
         engine.prepare()  # a replica is not ready before
         return engine
+
+    def _info(self) -> CheckpointInfo:
+        from seer_core.families.checkpoint import inspect
+
+        return inspect(self.folder, self.family, self.loop)
 
     def _torch_dtype(self) -> torch.dtype:
         import torch

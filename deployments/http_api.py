@@ -30,6 +30,9 @@ class Service(Protocol):
     @property
     def model(self) -> str: ...
 
+    @property
+    def calibrated(self) -> bool: ...
+
     def answer(self, request: GenerationRequest, protocol: str) -> AsyncGenerator[Delta, None]:
         """Text as it becomes final; the last delta carries the outcome. Raises SeerError and nothing else."""
 
@@ -53,7 +56,7 @@ def http_api(service: Service) -> FastAPI:
     @api.get("/v1/models")
     async def models() -> dict[str, Any]:
         """The one model this service has."""
-        return replies.models(service.model)
+        return replies.models(service.model, calibrated=service.calibrated)
 
     @api.get("/health")
     async def health() -> dict[str, str]:

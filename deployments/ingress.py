@@ -37,6 +37,7 @@ class Ingress:
 
     def __init__(self, parts: Parts, probe: Any, router: Any) -> None:
         self.model = parts.model_name
+        self.calibrated = parts.calibrated
         self._probe = probe
         self._router = router
         self._metrics = IngressMetrics()

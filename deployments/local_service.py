@@ -151,7 +151,7 @@ def check(config: dict[str, Any]) -> ServeDeploySchema:
         raise ConfigError(f"{field}: {first['msg']}", field=field) from error
     for application in schema.applications:
         if application.import_path == "deployments.app:build":
-            checked(application.args).parts().prepare()
+            checked(application.args).working_parts()
     return schema
 
 

@@ -32,6 +32,10 @@ class Parts(Protocol):
     @property
     def model_name(self) -> str: ...
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether the probe's numbers were fitted to these weights."""
+
     def prepare(self) -> Prepare: ...
 
     def forecaster(self) -> Forecaster: ...

@@ -82,6 +82,7 @@ class Reply:
         }
 
 
-def models(model: str) -> dict[str, Any]:
-    """`GET /v1/models`."""
-    return {"object": "list", "data": [{"id": model, "object": "model", "created": 0, "owned_by": "seer"}]}
+def models(model: str, *, calibrated: bool) -> dict[str, Any]:
+    """`GET /v1/models`. Where `seer.calibrated` is false, the probe's numbers were not fitted to this checkpoint."""
+    one = {"id": model, "object": "model", "created": 0, "owned_by": "seer", "seer": {"calibrated": calibrated}}
+    return {"object": "list", "data": [one]}

@@ -18,6 +18,7 @@ from seer_core.engine.engine import Engine
 from seer_core.engine.graphs import graphs_for
 from seer_core.engine.row import Row
 from seer_core.errors import EngineError
+from seer_core.families.checkpoint import PROFILE
 from seer_core.families.registry import CheckpointInfo, inspect, load_model, load_processor
 from seer_core.preprocess.processor import Processor
 from seer_core.probe.probe import Probe
@@ -26,8 +27,6 @@ from seer_core.probe.profile_file import load_profile
 from seer_core.prompt import EncodedPrompt
 from seer_core.router import Router, RouterConfig
 from seer_core.types import Delta, Forecast, GenerationRequest, Outcome, Ticket
-
-PROFILE = "profile.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +43,8 @@ class Pipeline:
         cls,
         folder: Path = CHECKPOINT,
         *,
+        family: str | None = None,
+        loop: str | None = None,
         device: str = "cpu",
         dtype: torch.dtype | None = None,
         max_rows: int = 16,
@@ -51,11 +52,12 @@ class Pipeline:
     ) -> Pipeline:
         """Load a checkpoint folder; raises `ConfigError`, `WeightsError` or `ProfileError` that names what is wrong.
 
+        `family` and `loop` are for those who know better than the checkpoint's own files; `seer models` lists both.
         `profile` None means the checkpoint's own `profile.json`, or the paper's numbers where it has none.
         """
-        info = inspect(folder)
-        processor = load_processor(folder)
-        model = load_model(folder, device=device, dtype=dtype)
+        info = inspect(folder, family, loop)
+        processor = load_processor(folder, family)
+        model = load_model(folder, device=device, dtype=dtype, family=family)
         config = EngineConfig(max_rows=max_rows)
         graphs = graphs_for(model.decoder.device)
         engine = Engine(model.decoder, info.roles, processor.decode, config, loop=info.loop, graphs=graphs)

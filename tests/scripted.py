@@ -140,6 +140,7 @@ class ScriptedParts:
 
     step_s: float = 0.0
     model_name: str = "scripted"
+    calibrated: bool = True
 
     def prepare(self) -> Prepare:
         return prepare

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from seer_core.errors import ConfigError
-from seer_core.types import Decoding, GenerationRequest, Message, Outcome, Sampling
+from seer_core.cli.request import read_image, request_of
+from seer_core.types import Decoding, Outcome
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from seer_core.pipeline import Pipeline
+    from seer_core.probe.profile import Profile
     from seer_core.tools.evaluate import Sample
 
 Printed = dict[str, Any]
@@ -24,9 +24,11 @@ Printed = dict[str, Any]
 
 def run_generate(options: argparse.Namespace) -> None:
     """One question, one answer."""
-    request = _request(options)
+    request = request_of(options)
     if options.json:
-        _print_json(_outcome_fields(_pipeline(options).generate([request])[0]))
+        pipeline = _pipeline(options)
+        fields = _outcome_fields(pipeline.generate([request])[0])
+        _print_json({**fields, "calibrated": pipeline.probe.profile.calibrated})
         return
     for delta in _pipeline(options).stream(request):
         if delta.error is not None:
@@ -38,7 +40,7 @@ def run_generate(options: argparse.Namespace) -> None:
 def run_probe(options: argparse.Namespace) -> None:
     """Step 0 only: the curve, the boundary and what would be kept."""
     pipeline = _pipeline(options)
-    (prompt,) = pipeline.encode([_request(options)])
+    (prompt,) = pipeline.encode([request_of(options)])
     seen = pipeline.probe.profile_curve(prompt, options.max_tokens, options.detector)
     if options.plot is not None:
         from seer_core.tools.plot import plot_curve
@@ -58,6 +60,7 @@ def run_probe(options: argparse.Namespace) -> None:
         "kept_tokens": found.length_tokens,
         "canvas_tokens": found.canvas_tokens,
         "detector": found.detector,
+        "calibrated": pipeline.probe.profile.calibrated,
     }
     if options.json:
         _print_json(fields)
@@ -66,6 +69,8 @@ def run_probe(options: argparse.Namespace) -> None:
     else:
         kept = f"{found.length_tokens} of {found.canvas_tokens} positions are kept"
         print(f"{found.detector} sees the answer end at slot {found.boundary}: {kept}")
+    if not options.json and not pipeline.probe.profile.calibrated:
+        print("uncalibrated: these are the paper's numbers; `seer calibrate` fits this checkpoint's own")
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
@@ -83,27 +88,27 @@ def run_evaluate(options: argparse.Namespace) -> None:
 
 def run_calibrate(options: argparse.Namespace) -> None:
     """A profile from the checkpoint's own untruncated runs on scenes."""
-    from seer_core.families.registry import inspect
-    from seer_core.pipeline import Pipeline
+    from seer_core.families.checkpoint import inspect
     from seer_core.probe.profile import Profile
     from seer_core.probe.profile_file import save_profile
     from seer_core.tools.calibrate import calibrate
-    from seer_core.tools.calibration_file import write_report
+    from seer_core.tools.calibration_file import new_profile, write_report
     from seer_core.tools.scenes import CALIBRATION_SEED, calibration_requests
 
+    out = options.out or new_profile(options.model)
     # A profile that lies beside the weights may belong to others; what is fitted here needs none.
-    blank = Profile(fingerprint=inspect(options.model).fingerprint())
+    blank = Profile(fingerprint=inspect(options.model, options.family).fingerprint())
     requests = calibration_requests(_samples(options, CALIBRATION_SEED), options.canvases)
-    pipeline = Pipeline.load(options.model, device=options.device, dtype=_dtype(options), profile=blank)
+    pipeline = _pipeline(options, profile=blank)
     profile, report = calibrate(pipeline, requests, layers=options.layers, tensors=options.tensors)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    save_profile(profile, options.out)
-    written = write_report(report, options.out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    save_profile(profile, out)
+    written = write_report(report, out)
     if options.json:
-        _print_json({"profile": str(options.out), "report": str(written), **report})
+        _print_json({"profile": str(out), "report": str(written), **report})
     else:
         print(written.read_text())
-        print(f"profile: {options.out}\nreport: {written}")
+        print(f"profile: {out}\nreport: {written}")
 
 
 def run_train(options: argparse.Namespace) -> None:
@@ -140,8 +145,9 @@ def run_bench_engine(options: argparse.Namespace) -> None:
     from seer_core.tools.engine_bench.table import table
 
     settings = BenchSettings(**{field.name: getattr(options, field.name) for field in fields(BenchSettings)})
-    info = inspect(options.model)
-    decoder = load_model(options.model, device=options.device, dtype=_dtype(options)).decoder
+    info = inspect(options.model, options.family, options.loop)
+    where = {"device": options.device, "dtype": _dtype(options), "family": options.family}
+    decoder = load_model(options.model, **where).decoder
     rows = bench_engine(decoder, info.roles, settings, loop=info.loop)
     if options.plot is not None:
         from seer_core.tools.engine_bench.chart import plot_bench
@@ -182,38 +188,11 @@ def run_inspect(options: argparse.Namespace) -> None:
     from seer_core.tools.describe import describe
     from seer_core.tools.doctor import lines
 
-    report = describe(options.folder, options.family, None if options.image is None else _read(options.image))
+    report = describe(options.folder, options.family, None if options.image is None else read_image(options.image))
     if options.json:
         _print_json(report)
     else:
         print("\n".join(lines(report)))
-
-
-def _request(options: argparse.Namespace) -> GenerationRequest:
-    images = () if options.image is None else (_read(options.image),)
-    return GenerationRequest(
-        id="cli",
-        messages=(Message(role="user", text=options.prompt, images=images),),
-        sampling=Sampling(
-            max_tokens=options.max_tokens,
-            temperature=getattr(options, "temperature", 0.0),
-            seed=getattr(options, "seed", 0),
-            stop=tuple(getattr(options, "stop", ())),
-        ),
-        decoding=Decoding(
-            detector=options.detector,
-            truncate=not getattr(options, "no_truncate", False),
-            steps_per_token=getattr(options, "steps_per_token", 1.0),
-            block_length=options.block_length,
-            remasking=getattr(options, "remasking", None),
-            schedule=getattr(options, "schedule", None),
-            commit=getattr(options, "commit", None),
-            commit_threshold=getattr(options, "commit_threshold", None),
-            commit_factor=getattr(options, "commit_factor", 1.0),
-            cache=getattr(options, "cache", "exact"),
-            guidance_scale=getattr(options, "guidance_scale", 0.0),
-        ),
-    )
 
 
 def _samples(options: argparse.Namespace, seed: int | None = None) -> list[Sample]:
@@ -229,17 +208,11 @@ def _rounded(curve: NDArray[np.float64] | None) -> list[float] | None:
     return None if curve is None else [round(float(value), 6) for value in curve]
 
 
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ConfigError(f"the image {path} cannot be read: {error.strerror}", field="image") from error
-
-
-def _pipeline(options: argparse.Namespace) -> Pipeline:
+def _pipeline(options: argparse.Namespace, profile: Profile | None = None) -> Pipeline:
     from seer_core.pipeline import Pipeline
 
-    return Pipeline.load(options.model, device=options.device, dtype=_dtype(options))
+    choice = {"family": options.family, "loop": options.loop, "device": options.device, "dtype": _dtype(options)}
+    return Pipeline.load(options.model, **choice, profile=profile)
 
 
 def _dtype(options: argparse.Namespace) -> torch.dtype | None:

@@ -44,19 +44,20 @@ def parser() -> argparse.ArgumentParser:
     evaluate.add_argument("--data", type=Path, metavar="JSONL", help="your own questions, or embedded: drawn scenes")
     calibrate = _command(subcommands, "calibrate", commands.run_calibrate, "fit a profile from untruncated runs")
     calibrate.add_argument("--data", type=Path, metavar="JSONL", help="your own questions, or embedded: drawn scenes")
-    calibrate.add_argument("--out", type=Path, required=True, metavar="JSON")
+    calibrate.add_argument("--out", type=Path, metavar="JSON", help="beside the weights without it, if none is there")
     calibrate.add_argument("--count", type=_positive, default=300, metavar="N")
     calibrate.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128, 256], metavar="N")
     calibrate.add_argument("--layers", type=int, nargs="+", default=[1, 2, 3], metavar="L")
     calibrate.add_argument(
         "--tensors", nargs="+", default=["gate", "product", "mlp"], metavar="NAME", help="what is tapped in each layer"
     )
-    train = _command(subcommands, "train-embedded", commands.run_train, "train the embedded model, or go on with a run")
+    about = "train the embedded model, or go on with a run"
+    train = _command(subcommands, "train-embedded", commands.run_train, about, loads=False)
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
     train.add_argument("--seed", type=int, default=0)
     _add_bench(subcommands)
-    _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run")
+    _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run", loads=False)
     _command(subcommands, "models", commands.run_models, "list the model families", loads=False)
     about = "say what a checkpoint is, what memory it takes and whether it fits here"
     inspect = _command(subcommands, "inspect", commands.run_inspect, about, loads=False)
@@ -100,6 +101,8 @@ def _command(
     for option, default, more in (
         ("--json", False, {"action": "store_true", "help": "print one JSON object as the last line"}),
         ("--model", CHECKPOINT, {"type": Path, "metavar": "DIR", "help": "checkpoint folder"}),
+        ("--family", None, {"metavar": "NAME", "help": "take it for one of this family, whatever it says"}),
+        ("--loop", None, {"metavar": "NAME", "help": "how it denoises: one of its family's loops"}),
         ("--device", "cpu", {"help": "where the model runs: cpu, cuda, cuda:1"}),
         ("--dtype", None, {"choices": DTYPES, "help": "the checkpoint's own without it, as `seer inspect` says"}),
     ):

@@ -31,7 +31,7 @@ def run_canvases(options: argparse.Namespace) -> None:
     from seer_core.tools.scenes import calibration_requests, scene_samples
 
     requests = calibration_requests(scene_samples(options.count), options.canvases[:1])
-    pipeline = Pipeline.load(options.model, device=options.device)
+    pipeline = Pipeline.load(options.model, family=options.family, loop=options.loop, device=options.device)
     rows = study_canvases(pipeline, requests, options.canvases)
     if options.plot is not None:
         plot_canvases(rows, options.plot)

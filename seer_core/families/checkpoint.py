@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +24,9 @@ Choice = TypeVar("Choice")
 
 CODES_FOLDER = "magvit"
 """Where an image tokenizer lies in a checkpoint that does not say where."""
+
+PROFILE = "profile.json"
+"""Where a checkpoint's calibrated numbers lie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +91,19 @@ class CheckpointInfo:
         """How the checkpoint denoises: the family's default loop, or the one it names."""
         return self._chosen("loop", self.family.loops)
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether a profile with fitted numbers lies beside the weights; without one the probe's are the paper's."""
+        path = self.folder / PROFILE
+        return path.exists() and bool(_json(path).get("calibrated", False))
+
     def _chosen(self, field: str, known: Mapping[str, Choice]) -> Choice:
         """What `local` names of `known`, else the first."""
         name = self.local.get(field, next(iter(known)))
         if name not in known:
-            text = f"{self.family.name} has no {field} {name!r}; known: {', '.join(known)}"
+            near = get_close_matches(str(name), known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            text = f"{self.family.name} has no {field} {name!r}, known are {', '.join(known)}{hint}"
             raise ConfigError(text, field=field)
         return known[name]
 
@@ -104,22 +116,23 @@ class CheckpointInfo:
         return fingerprint(self.folder)
 
 
-def inspect(folder: Path, family: str | None = None) -> CheckpointInfo:
+def inspect(folder: Path, family: str | None = None, loop: str | None = None) -> CheckpointInfo:
     """Read config.json and tensor names; raises `ConfigError` or `WeightsError` that says what was seen.
 
-    `family` overrides what the checkpoint looks like.
+    `family` overrides what the checkpoint looks like, `loop` names another of its family's loops.
     """
     if not folder.is_dir():
         raise ConfigError(f"there is no checkpoint folder {folder}")
     fields = _json(folder / "config.json")
     local = fields.get("seer", {})
     found = detect(folder, fields, tensor_files(folder), family or local.get("family"))
+    local = local if loop is None else {**local, "loop": loop}
     try:
         vision = _vision(folder, found, fields)
     except KeyError as error:
         raise ConfigError(f"{folder / 'config.json'} lacks {error}") from error
     preprocessor = folder / "preprocessor_config.json"
-    return CheckpointInfo(
+    info = CheckpointInfo(
         folder=folder,
         family=found,
         fields=fields,
@@ -128,6 +141,8 @@ def inspect(folder: Path, family: str | None = None) -> CheckpointInfo:
         codes=_codes(folder, local) if found.sight == "codes" else None,
         local=local,
     )
+    _ = info.template, info.loop  # a name that is none is refused here
+    return info
 
 
 def _vision(folder: Path, family: Family, fields: dict[str, Any]) -> dict[str, Any]:

@@ -72,6 +72,7 @@ def _unknown(folder: Path, fields: Fields, tensors: Collection[str], fitting: li
     )
     if fitting:
         could = " or ".join(family.name for family in fitting)
-        return f"{folder} could be {could}: {seen}; say which, as `family` under the key `seer` of config.json"
+        remedy = "say which with the option `family`, or as `family` under the key `seer` of config.json"
+        return f"{folder} could be {could}: {seen}; {remedy}"
     known = ", ".join(f"{family.name} ({family.architectures[0]})" for family in FAMILIES)
     return f"{folder} is no known family: {seen}; supported: {known}"

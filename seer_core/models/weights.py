@@ -134,9 +134,14 @@ def load_into(
 
 
 def fingerprint(folder: Path) -> str:
-    """SHA-256 over names, sizes and file bytes of the checkpoint's safetensors; the first 16 hex digits."""
+    """SHA-256 over names, sizes and file bytes of the checkpoint's safetensors; the first 16 hex digits.
+
+    Raises `WeightsError` as `tensor_files`, or for a missing file.
+    """
     digest = hashlib.sha256()
     for path in sorted(set(tensor_files(folder).values())):
+        if not path.exists():
+            raise WeightsError(f"{path} is missing")
         digest.update(f"{path.name}:{path.stat().st_size}:".encode())
         with path.open("rb") as file:
             while chunk := file.read(1 << 22):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seer_core.errors import ConfigError
+from seer_core.families.checkpoint import PROFILE
 from seer_core.tools.calibration_plots import plot_dials, plot_heat, plot_safety
 
 Report = dict[str, Any]
@@ -22,6 +23,14 @@ COLUMNS = (
     *("false cuts", "work", "of oracle"),
 )
 DETECTORS = ("paper", "calibrated", "readout", "first_end", "smartcrop", "dual")
+
+
+def new_profile(folder: Path) -> Path:
+    """Where a checkpoint's first profile goes; raises `ConfigError` where it has one already."""
+    path = folder / PROFILE
+    if path.exists():
+        raise ConfigError(f"{path} is there already; say with --out where the profile goes", field="out")
+    return path
 
 
 def write_report(report: Report, profile: Path) -> Path:

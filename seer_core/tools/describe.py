@@ -7,7 +7,7 @@ from pathlib import Path
 
 from seer_core.config import DecoderConfig
 from seer_core.errors import ConfigError, SeerError
-from seer_core.families.checkpoint import CODES_FOLDER
+from seer_core.families.checkpoint import CODES_FOLDER, PROFILE
 from seer_core.families.network import check_tensors
 from seer_core.families.registry import CheckpointInfo, default_dtype, inspect
 from seer_core.preprocess.image import ImageLimits, decode_image
@@ -51,7 +51,8 @@ def describe(folder: Path, family: str | None = None, image: bytes | None = None
         "cache_mib_per_1000_tokens": {dtype: _cache_mib(info.decoder, size) for dtype, size in ITEM_BYTES.items()},
         "loads_as": {device: str(default_dtype(info, device)).removeprefix("torch.") for device in free},
         "tokenizer": tokenizer,
-        "profile": "beside the weights" if (folder / "profile.json").exists() else "uncalibrated: run seer calibrate",
+        "calibrated": info.calibrated,
+        "profile": "beside the weights" if (folder / PROFILE).exists() else "uncalibrated: run seer calibrate",
         "fits": fits,
         "can_serve": any(fits.values()) and tokenizer == "found",
         **({} if image is None else {"image": image_report(info, image)}),

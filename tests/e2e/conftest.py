@@ -49,20 +49,30 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def start(log: Path) -> RunningService:
-    """Start the service and wait until a worker is warm."""
+def start(log: Path, config: Path = ROOT / "serve_config.yaml") -> RunningService:
+    """Start the service and wait until a worker is warm; one that is not in time is ended."""
     http_port, grpc_port = free_port(), free_port()
-    command = [sys.executable, "-m", "deployments", "--http-port", str(http_port), "--grpc-port", str(grpc_port)]
+    ports = ["--http-port", str(http_port), "--grpc-port", str(grpc_port)]
+    command = [sys.executable, "-m", "deployments", "--config", str(config), *ports]
     environment = os.environ | {"RAY_AUTH_MODE": "disabled", "OMP_NUM_THREADS": "1", "RAY_ADDRESS": ""}
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
     service = RunningService(process=process, http_port=http_port, grpc_port=grpc_port, log=log)
-    deadline_s = time.monotonic() + READY_S
-    while "ready after" not in log.read_text():
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < deadline_s, log.read_text()
-        time.sleep(0.2)
+    try:
+        wait_ready(service)
+    except AssertionError:
+        if process.poll() is None:
+            stop(service, 60.0)
+        raise
     return service
+
+
+def wait_ready(service: RunningService) -> None:
+    deadline_s = time.monotonic() + READY_S
+    while "ready after" not in service.log.read_text():
+        assert service.process.poll() is None, service.log.read_text()
+        assert time.monotonic() < deadline_s, service.log.read_text()
+        time.sleep(0.2)
 
 
 def stop(service: RunningService, limit_s: float) -> float:

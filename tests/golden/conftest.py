@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 
 from tests.golden import weights
 from tests.golden.byte_tokenizer import SPECIALS, write_tokenizer
@@ -54,6 +54,32 @@ def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[dict[st
 def golden_checkpoint(checkpoint_of: Callable[[dict[str, Any]], Path]) -> Callable[[str], Path]:
     """family -> folder of its tiny checkpoint with nothing boosted."""
     return lambda family: checkpoint_of({"family": family, "seed": 0, "boost": {}})
+
+
+TEXT = {"llada": ("lavida_llada", "LLaDAModelLM"), "dream": ("lavida_dream", "DreamModel")}
+"""Families without eyes: whose decoder they are, and what their checkpoints call themselves."""
+
+
+@pytest.fixture(scope="session")
+def text_checkpoint(
+    golden_checkpoint: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Path]:
+    """family -> folder with the decoder alone of the multimodal family that was made from it."""
+
+    @cache
+    def write(family: str) -> Path:
+        source, architecture = TEXT[family]
+        folder, whole = tmp_path_factory.mktemp(family), golden_checkpoint(source)
+        eyes = ("model.vision_tower.", "model.mm_projector.", "model.image_newline")
+        tensors = load_file(whole / "model.safetensors")
+        words = {name: tensor for name, tensor in tensors.items() if not name.startswith(eyes)}
+        save_file(words, folder / "model.safetensors")
+        fields = json.loads((whole / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**fields, "architectures": [architecture]}))
+        write_tokenizer(family, folder)
+        return folder
+
+    return write
 
 
 @pytest.fixture(scope="session")

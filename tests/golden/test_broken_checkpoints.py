@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import pytest
 from safetensors.torch import load_file, save_file
 
+from deployments.app import checked
+from seer_core.cli import main
 from seer_core.errors import SeerError, WeightsError
 from seer_core.families.registry import inspect, load_model
 
@@ -105,3 +107,50 @@ def test_a_broken_image_tokenizer_is_named_before_anything_is_loaded(
     said = refusal(tmp_path)
     assert "missing: tower.mid.attn_1.q.weight" in said
     assert "unknown: encoder.oops" in said
+
+
+def lose_a_shard(folder: Path) -> str:
+    (folder / SHARDS[1]).unlink()
+    return f"{SHARDS[1]} is missing"
+
+
+def cut_a_file(folder: Path) -> str:
+    path = folder / SHARDS[0]
+    path.write_bytes(path.read_bytes()[:-1000])
+    return f"{SHARDS[0]} cannot be read"
+
+
+def rename_a_tensor(folder: Path) -> str:
+    ((last, tensor),) = load_file(folder / SHARDS[1]).items()
+    save_file({"model.oops": tensor}, folder / SHARDS[1])
+    place(folder, {name: shard for name, shard in placed(folder).items() if name != last} | {"model.oops": SHARDS[1]})
+    return "unknown: model.oops"
+
+
+def misshape_a_tensor(folder: Path) -> str:
+    ((name, tensor),) = load_file(folder / SHARDS[1]).items()
+    save_file({name: tensor[:-1].clone()}, folder / SHARDS[1])
+    return f"{name} in {folder / SHARDS[1]} has shape"
+
+
+def pickle_it(folder: Path) -> str:
+    for name in (*SHARDS, "model.safetensors.index.json"):
+        (folder / name).unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"")
+    return "holds pickled weights (pytorch_model.bin)"
+
+
+@pytest.mark.parametrize("sharded", ["lavida_llada", "dimple"], indirect=True)
+@pytest.mark.parametrize("spoil", [lose_a_shard, cut_a_file, rename_a_tensor, misshape_a_tensor, pickle_it])
+def test_every_door_refuses_it_with_the_same_words(
+    sharded: Path, spoil: Callable[[Path], str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    named = spoil(sharded)
+    start = process_time()  # of this process alone: a busy machine is not slow software
+    for command in (["inspect", str(sharded)], ["generate", "--model", str(sharded), "--prompt", "What is it?"]):
+        assert main(command) == 2
+        assert named in capsys.readouterr().err
+    with pytest.raises(SeerError, match=r".") as caught:
+        checked({"model": str(sharded)}).working_parts()
+    assert named in caught.value.message
+    assert process_time() - start < SOON_S

@@ -26,6 +26,8 @@ ROOT = Path(__file__).parents[3]
         ({"router": {"max_waitin": 3}}, "router.max_waitin is unknown; did you mean max_waiting"),
         ({"router": {"max_waiting": 0}}, "max_waiting must be at least 1"),
         ({"model": "/nowhere/at/all"}, "/nowhere/at/all"),
+        ({"family": "lavida_lada"}, "did you mean 'lavida_llada'"),
+        ({"loop": "prefixed"}, "lavida_llada has no loop 'prefixed', known are prefix, full; did you mean 'prefix'"),
     ],
 )
 def test_a_wrong_argument_is_refused_by_name(args: dict[str, Any], words: str) -> None:

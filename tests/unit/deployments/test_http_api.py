@@ -20,6 +20,7 @@ class ScriptedService:
     """Says "hel", then "lo", then fails if it is to."""
 
     model = "tiny"
+    calibrated = False
 
     def __init__(self) -> None:
         self.is_warm = True
@@ -163,7 +164,8 @@ async def test_readiness_follows_the_workers_and_health_does_not(
 
 
 async def test_the_other_pages_are_there(client: httpx.AsyncClient) -> None:
-    assert (await client.get("/v1/models")).json()["data"][0]["id"] == "tiny"
+    listed = (await client.get("/v1/models")).json()["data"][0]
+    assert (listed["id"], listed["seer"]["calibrated"]) == ("tiny", False)
     assert (await client.get("/docs")).status_code == 200
     schema = (await client.get("/openapi.json")).json()
     assert "/v1/chat/completions" in schema["paths"]

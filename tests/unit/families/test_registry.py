@@ -76,9 +76,25 @@ def test_a_checkpoint_may_say_which_family_and_which_prompt_form_it_is(tmp_path:
 
 def test_an_unknown_prompt_form_is_refused_with_those_there_are(tmp_path: Path) -> None:
     config = {"architectures": ["MMadaModelLM"], "seer": {"template": "evil"}}
-    info = inspect(folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"]))
-    with pytest.raises(ConfigError, match="no template 'evil'; known: default, evaluation"):
-        _ = info.template
+    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"])
+    with pytest.raises(ConfigError, match="no template 'evil', known are default, evaluation"):
+        inspect(folder)
+
+
+def test_the_loop_that_is_asked_for_goes_before_the_checkpoints_own(tmp_path: Path) -> None:
+    config = {"architectures": ["MMadaModelLM"], "seer": {"loop": "fast"}}
+    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"])
+    assert inspect(folder, loop="full").loop.stop == "none"
+    with pytest.raises(ConfigError, match="no loop 'fats', known are full, fast; did you mean 'fast'"):
+        inspect(folder, loop="fats")
+
+
+def test_a_checkpoint_is_calibrated_once_fitted_numbers_lie_beside_it(tmp_path: Path) -> None:
+    config = {"architectures": ["MMadaModelLM"]}
+    folder = folder_with(tmp_path, config, ["model.transformer.blocks.0.ff_proj.weight"])
+    assert not inspect(folder).calibrated
+    (folder / "profile.json").write_text('{"calibrated": true}')
+    assert inspect(folder).calibrated
 
 
 def test_a_checkpoint_may_name_another_of_its_familys_loops(tmp_path: Path) -> None:
