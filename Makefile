@@ -20,7 +20,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Seer needs Python 3.11 or newer; name one with PYTHON=..." >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) torch
-	$(PIP) --editable '.[serve,plot,load,dev]'
+	$(PIP) --editable '.[serve,plot,data,harness,load,dev]'
 	@touch $@
 
 serve: $(STAMP) ## Serve the embedded model: HTTP on 8000, gRPC on 9000

@@ -8,6 +8,8 @@ from __future__ import annotations
 import base64
 import binascii
 import secrets
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -140,6 +142,34 @@ class ChatMessage(Strict):
         return Message(role=self.role, text="\n".join(texts), images=tuple(images))
 
 
+NEUTRAL: Mapping[str, tuple[object, ...]] = MappingProxyType(
+    {
+        "frequency_penalty": (0,),
+        "presence_penalty": (0,),
+        "logit_bias": ({},),
+        "logprobs": (False,),
+        "top_logprobs": (0,),
+        "response_format": ({"type": "text"},),
+        "modalities": (["text"],),
+        "tools": ([],),
+        "tool_choice": ("none", "auto"),
+        "store": (False,),
+        "service_tier": ("auto", "default"),
+    }
+)
+"""Values that ask for nothing of fields this server does not have. Clients send them out of habit, null likewise."""
+
+
+def _without_neutral(body: object) -> object:
+    if not isinstance(body, dict):
+        return body
+    return {
+        name: value
+        for name, value in body.items()
+        if name not in NEUTRAL or not (value is None or value in NEUTRAL[name])
+    }
+
+
 class StreamOptions(Strict):
     include_usage: bool = False
 
@@ -155,6 +185,11 @@ class ChatRequest(SamplingOptions):
     stream_options: StreamOptions | None = None
     user: str | None = None
     seer: SeerOptions = SeerOptions()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _asking(cls, body: object) -> object:
+        return _without_neutral(body)
 
     @model_validator(mode="after")
     def _consistent(self) -> ChatRequest:

@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
     from seer_core.pipeline import Pipeline
     from seer_core.probe.profile import Profile
-    from seer_core.tools.evaluate import Sample
+    from seer_core.tools.evaluate import Samples
 
 Printed = dict[str, Any]
+
+SCENES = 100
+"""Drawn to be evaluated, where nobody says how many."""
 
 
 def run_generate(options: argparse.Namespace) -> None:
@@ -74,16 +77,19 @@ def run_probe(options: argparse.Namespace) -> None:
 
 
 def run_evaluate(options: argparse.Namespace) -> None:
-    """Held-out scenes with and without truncation."""
+    """Held-out scenes, or a file's questions, with and without truncation."""
     from seer_core.tools.evaluate import evaluate
+    from seer_core.tools.evaluation_file import EvaluationFile, settings_of
 
-    summary = evaluate(
-        _pipeline(options),
-        _samples(options),
-        canvas_tokens=options.canvas,
-        decoding=Decoding(detector=options.detector),
-    )
-    _print_fields(options, summary)
+    samples, decoding = _samples(options), Decoding(detector=options.detector)
+    pipeline = _pipeline(options)
+    kept = None
+    if options.out is not None:
+        dtype = str(next(pipeline.probe.model.decoder.parameters()).dtype)
+        profile = pipeline.probe.profile
+        settings = settings_of(profile, canvas_tokens=options.canvas, decoding=decoding, dtype=dtype)
+        kept = EvaluationFile(options.out, settings)
+    _print_fields(options, evaluate(pipeline, samples, canvas_tokens=options.canvas, decoding=decoding, kept=kept))
 
 
 def run_calibrate(options: argparse.Namespace) -> None:
@@ -195,13 +201,19 @@ def run_inspect(options: argparse.Namespace) -> None:
         print("\n".join(lines(report)))
 
 
-def _samples(options: argparse.Namespace, seed: int | None = None) -> list[Sample]:
-    from seer_core.tools.sample_file import load_samples
+def _samples(options: argparse.Namespace, seed: int | None = None) -> Samples:
+    from seer_core.tools.sample_fields import Form
+    from seer_core.tools.sample_file import open_samples
     from seer_core.tools.scenes import HELD_OUT_SEED, scene_samples
 
+    form = Form(
+        columns=dict(options.fields),
+        metric=getattr(options, "metric", None),
+        instruction=options.instruction,
+    )
     if options.data is not None and str(options.data) != "embedded":
-        return load_samples(options.data, options.count)
-    return scene_samples(options.count, seed=HELD_OUT_SEED if seed is None else seed)
+        return open_samples(options.data, options.count, form)
+    return scene_samples(options.count or SCENES, seed=HELD_OUT_SEED if seed is None else seed)
 
 
 def _rounded(curve: NDArray[np.float64] | None) -> list[float] | None:

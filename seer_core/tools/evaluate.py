@@ -1,35 +1,71 @@
 """Does truncation change the answers? Each sample runs on its whole canvas, under the detector, and under the oracle,
 which cuts at the true end of the untruncated run with the same margin.
 
-Knows no data set: samples are handed in.
+Knows no data set and no file: samples are handed in, records are handed out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Protocol
 
-import numpy as np
 from tqdm import tqdm
 
 from seer_core.errors import ConfigError
 from seer_core.probe.boundary import kept_tokens
 from seer_core.probe.detectors import whole_canvas
-from seer_core.tools.scores import NO_BOUNDARY, Truth, score
-from seer_core.tools.stages import Stages, batches, end_slot
+from seer_core.tools.answer_metrics import metric_named
+from seer_core.tools.evaluation_record import Record, Summary, summarise
+from seer_core.tools.stages import Stages, end_slot
 from seer_core.types import Decoding, Forecast, GenerationRequest, Message, Outcome, Sampling
-
-Summary = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A question with its right answer. `image` is an encoded file, `kind` the sort of question."""
+    """A question with its right answers, none where nobody knows them.
+
+    `image` is an encoded file, `prompt` all that is asked, `choices` included; `kind` is the sort of question, `metric`
+    how its answer is scored. A sample without an `id` goes by its place.
+    """
 
     image: bytes
     prompt: str
-    answer: str
+    answers: tuple[str, ...]
     kind: str
+    choices: tuple[str, ...] = ()
+    metric: str = "exact"
+    id: str = ""
+
+    @property
+    def answer(self) -> str:
+        """The first of the right answers."""
+        return self.answers[0] if self.answers else ""
+
+    def digest(self) -> str:
+        """The same for the same question, asked and scored in the same way."""
+        asked = [self.prompt, self.answers, self.choices, self.metric, hashlib.sha256(self.image).hexdigest()]
+        return hashlib.sha256(json.dumps(asked).encode()).hexdigest()[:16]
+
+
+class Samples(Protocol):
+    """A known number of samples, gone through once."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Sample]: ...
+
+
+class Records(Protocol):
+    """Where records are kept, those of an earlier run included."""
+
+    @property
+    def records(self) -> dict[str, Record]: ...
+
+    def add(self, records: Sequence[Record]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,30 +79,86 @@ class Trial:
     seer: Outcome
     oracle: Outcome
 
-    @property
-    def cut_short(self) -> bool:
-        """L* < e: the canvas was cut inside the answer."""
-        return self.forecast.length_tokens < self.end
-
 
 def evaluate(
     stages: Stages,
-    samples: Sequence[Sample],
+    samples: Samples,
     *,
     canvas_tokens: int,
     decoding: Decoding | None = None,
+    kept: Records | None = None,
     batch_rows: int = 16,
     progress: bool = True,
 ) -> Summary:
-    """Scores over all samples at one canvas length, as plain JSON values. Ratios are between 0 and 1."""
-    if not samples:
-        raise ConfigError("nothing to evaluate: no samples", field="count")
-    trials: list[Trial] = []
+    """Scores over all samples at one canvas length, as plain JSON values.
+
+    A sample that `kept` has a record of is not run again. Raises `ConfigError` for a sample without a right answer, two
+    of one id, and a record of that id that belongs to another sample.
+    """
+    decoding = decoding if decoding is not None else Decoding()
+    records: dict[str, Record] = {}
     with tqdm(total=len(samples), desc=f"canvas {canvas_tokens}", unit="row", disable=not progress) as bar:
-        for batch in batches(samples, batch_rows):
-            trials += run_trials(stages, batch, canvas_tokens, decoding if decoding is not None else Decoding())
-            bar.update(len(batch))
-    return summarise(trials, canvas_tokens)
+        for batch in _batches(_missing(samples, records, {} if kept is None else kept.records, bar.update), batch_rows):
+            fresh = [record_of(trial) for trial in run_trials(stages, batch, canvas_tokens, decoding)]
+            if kept is not None:
+                kept.add(fresh)
+            records.update((record.id, record) for record in fresh)
+            bar.update(len(fresh))
+    return summarise(list(records.values()))
+
+
+def _missing(
+    samples: Samples, seen: dict[str, Record], known: dict[str, Record], tick: Callable[[], object]
+) -> Iterator[Sample]:
+    """The samples without a record; those with one go to `seen`."""
+    ids: set[str] = set()
+    for index, sample in enumerate(samples):
+        named = sample if sample.id else replace(sample, id=str(index))
+        if named.id in ids:
+            raise ConfigError(f"two samples have the id {named.id!r}", field="data")
+        ids.add(named.id)
+        if not named.answers:
+            raise ConfigError(f"sample {named.id!r} has no right answer to be scored against", field="data")
+        if named.id not in known:
+            yield named
+            continue
+        if known[named.id].sample != named.digest():
+            raise ConfigError(f"the record of {named.id!r} is of another question: choose another file", field="out")
+        seen[named.id] = known[named.id]
+        tick()
+
+
+def record_of(trial: Trial) -> Record:
+    """What is kept of a trial."""
+    sample, forecast = trial.sample, trial.forecast
+    metric = metric_named(sample.metric)
+    return Record(
+        id=sample.id,
+        sample=sample.digest(),
+        kind=sample.kind,
+        metric=sample.metric,
+        answers=sample.answers,
+        text=trial.seer.text,
+        text_untruncated=trial.whole.text,
+        score=metric(trial.seer.text, sample.answers, sample.choices),
+        score_untruncated=metric(trial.whole.text, sample.answers, sample.choices),
+        exact=_exact(trial.seer, sample),
+        exact_untruncated=_exact(trial.whole, sample),
+        agrees=trial.seer.tokens == trial.whole.tokens,
+        agrees_oracle=trial.oracle.tokens == trial.whole.tokens,
+        detector=forecast.detector,
+        canvas_tokens=forecast.canvas_tokens,
+        end=trial.end,
+        boundary=forecast.boundary,
+        forecast_tokens=forecast.length_tokens,
+        kept_tokens=trial.seer.kept_tokens,
+        margin_cost_tokens=forecast.length_tokens - kept_tokens(forecast.boundary, forecast.canvas_tokens, 0),
+        answer_tokens=len(trial.seer.tokens),
+        answer_tokens_untruncated=len(trial.whole.tokens),
+        regrown=trial.seer.regrown,
+        steps=trial.seer.steps,
+        steps_untruncated=trial.whole.steps,
+    )
 
 
 def run_trials(stages: Stages, samples: Sequence[Sample], canvas_tokens: int, decoding: Decoding) -> list[Trial]:
@@ -104,37 +196,6 @@ def oracle_forecast(forecast: Forecast, end: int | None, margin_tokens: int) -> 
     )
 
 
-def summarise(trials: Sequence[Trial], canvas_tokens: int) -> Summary:
-    """The numbers of the trials; `None` where nothing was there to be averaged."""
-    boundaries = [trial.forecast.boundary for trial in trials]
-    found = np.array([NO_BOUNDARY if boundary is None else boundary for boundary in boundaries])
-    truth = Truth(canvas=np.full(len(trials), canvas_tokens), end=np.array([trial.end for trial in trials]))
-    boundary = score(found, truth)
-    shorter = sum(len(trial.seer.tokens) < len(trial.whole.tokens) for trial in trials)
-    return {
-        "count": len(trials),
-        "canvas": canvas_tokens,
-        "detector": trials[0].forecast.detector,
-        "exact_match_untruncated": _mean([_exact(trial.whole, trial) for trial in trials]),
-        "exact_match": _mean([_exact(trial.seer, trial) for trial in trials]),
-        "paired_agreement": _mean([trial.seer.tokens == trial.whole.tokens for trial in trials]),
-        "paired_agreement_oracle": _mean([trial.oracle.tokens == trial.whole.tokens for trial in trials]),
-        "paired_agreement_cut_short": _mean([t.seer.tokens == t.whole.tokens for t in trials if t.cut_short]),
-        "boundary_mae_tokens": boundary.mae_tokens,
-        "detection_rate": boundary.detection_rate,
-        "over_truncation": _mean([trial.cut_short for trial in trials]),
-        "over_truncation_after_repair": shorter / len(trials),
-        "over_truncation_after_repair_rows": shorter,
-        "regrow_rate": _mean([trial.seer.regrown > 0 for trial in trials]),
-        "margin_cost_tokens": _mean([_margin_cost(trial.forecast) for trial in trials]),
-        "answer_tokens": _mean([len(trial.whole.tokens) for trial in trials]),
-        "kept_tokens": _mean([trial.seer.kept_tokens for trial in trials]),
-        "steps_untruncated": _mean([trial.whole.steps for trial in trials]),
-        "steps": _mean([trial.seer.steps for trial in trials]),
-        "per_kind": {kind: _of_kind(trials, kind) for kind in sorted({trial.sample.kind for trial in trials})},
-    }
-
-
 def _request(index: int, sample: Sample, canvas_tokens: int, decoding: Decoding) -> GenerationRequest:
     return GenerationRequest(
         id=f"evaluate-{index}",
@@ -148,22 +209,11 @@ def _margin(stages: Stages, forecast: Forecast) -> int:
     return stages.probe.profile.margin_of(forecast.detector)
 
 
-def _margin_cost(forecast: Forecast) -> int:
-    return forecast.length_tokens - kept_tokens(forecast.boundary, forecast.canvas_tokens, 0)
+def _exact(outcome: Outcome, sample: Sample) -> bool:
+    return outcome.text.strip() in {answer.strip() for answer in sample.answers}
 
 
-def _exact(outcome: Outcome, trial: Trial) -> bool:
-    return outcome.text.strip() == trial.sample.answer.strip()
-
-
-def _of_kind(trials: Sequence[Trial], kind: str) -> Summary:
-    chosen = [trial for trial in trials if trial.sample.kind == kind]
-    return {
-        "count": len(chosen),
-        "exact_match_untruncated": _mean([_exact(trial.whole, trial) for trial in chosen]),
-        "exact_match": _mean([_exact(trial.seer, trial) for trial in chosen]),
-    }
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return float(np.mean(values)) if values else None
+def _batches(samples: Iterable[Sample], size: int) -> Iterator[list[Sample]]:
+    waiting = iter(samples)
+    while batch := list(islice(waiting, size)):
+        yield batch

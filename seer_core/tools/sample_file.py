@@ -1,55 +1,40 @@
-"""Questions of a user's own: a JSONL file with `image`, `prompt`, and, where they are known, `answer` and `kind`."""
+"""Questions of a user's own, from a JSONL or parquet file or a folder of them, read as they are asked for."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from seer_core.errors import ConfigError
 from seer_core.tools.evaluate import Sample
-
-FIELDS = ("image", "prompt", "answer", "kind")
-
-
-def load_samples(path: Path, count: int) -> list[Sample]:
-    """The first `count` lines; `image` is a path relative to the file.
-
-    Raises `ConfigError` naming the line and what is wrong with it: no JSON object, an unknown or missing field, an
-    image that cannot be read.
-    """
-    try:
-        lines = [line for line in path.read_text().splitlines() if line.strip()]
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}", field="data") from error
-    return [_sample(path, number, line) for number, line in enumerate(lines[:count], 1)]
+from seer_core.tools.row_file import count_rows, data_files, rows_of
+from seer_core.tools.sample_fields import Form, sample_of
 
 
-def _sample(path: Path, number: int, line: str) -> Sample:
-    where = f"{path}, line {number}"
-    fields = _fields(where, line)
-    try:
-        image = (path.parent / fields["image"]).read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{where}: the image {fields['image']} cannot be read: {error.strerror}") from error
-    return Sample(
-        image=image, prompt=fields["prompt"], answer=fields.get("answer", ""), kind=fields.get("kind", path.stem)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleFile:
+    """The first `count` samples of `files`, or all of them. Going through it again reads the files again."""
+
+    files: tuple[Path, ...]
+    count: int
+    form: Form = field(default_factory=Form)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Sample]:
+        """Raises `ConfigError` naming the row at fault, when it is reached."""
+        rows = (row for file in self.files for row in rows_of(file))
+        return (sample_of(row, self.form) for row in islice(rows, self.count))
+
+
+def open_samples(path: Path, count: int | None = None, form: Form | None = None) -> SampleFile:
+    """Raises `ConfigError` for a path that holds no data, or data that cannot be read."""
+    files = tuple(data_files(path))
+    there = sum(map(count_rows, files))
+    return SampleFile(
+        files=files,
+        count=there if count is None else min(count, there),
+        form=form if form is not None else Form(),
     )
-
-
-def _fields(where: str, line: str) -> dict[str, Any]:
-    try:
-        fields = json.loads(line)
-    except ValueError as error:
-        raise ConfigError(f"{where}: not JSON: {error}", field="data") from error
-    if not isinstance(fields, dict):
-        raise ConfigError(f"{where}: not a JSON object", field="data")
-    for name, value in fields.items():
-        if name not in FIELDS:
-            raise ConfigError(f"{where}: unknown field {name!r}; known are {', '.join(FIELDS)}", field="data")
-        if not isinstance(value, str):
-            raise ConfigError(f"{where}: {name} must be a text", field="data")
-    for name in ("image", "prompt"):
-        if name not in fields:
-            raise ConfigError(f"{where}: {name} is missing", field="data")
-    return fields

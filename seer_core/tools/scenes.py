@@ -6,7 +6,7 @@ Held-out scenes come from other seeds than any training batch.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from PIL import Image
@@ -24,7 +24,7 @@ def scene_samples(count: int, *, seed: int = HELD_OUT_SEED) -> list[Sample]:
     return [_sample(np.random.default_rng((seed, index))) for index in range(count)]
 
 
-def calibration_requests(samples: Sequence[Sample], canvases: Sequence[int]) -> list[GenerationRequest]:
+def calibration_requests(samples: Iterable[Sample], canvases: Sequence[int]) -> list[GenerationRequest]:
     """The samples' questions with `canvases` in turn."""
     return [
         GenerationRequest(
@@ -46,4 +46,4 @@ def encode_png(image: Image.Image) -> bytes:
 def _sample(rng: np.random.Generator) -> Sample:
     drawn = draw_sample(rng)
     image = encode_png(render(drawn.scene, rng))
-    return Sample(image=image, prompt=drawn.prompt, answer=drawn.answer, kind=drawn.kind)
+    return Sample(image=image, prompt=drawn.prompt, answers=(drawn.answer,), kind=drawn.kind)

@@ -63,6 +63,12 @@ def test_answers_in_a_crowd_equal_the_answer_alone(client: openai.OpenAI) -> Non
     assert all(answer.usage.completion_tokens <= answer.seer["canvas_tokens"] for answer in answers)
 
 
+def test_what_evaluation_harnesses_send_out_of_habit_changes_nothing(client: openai.OpenAI) -> None:
+    habits = {"top_p": 1, "seed": 1234, "n": 1, "stop": [], "presence_penalty": 0, "frequency_penalty": 0}
+    answer = ask(client, **habits, response_format={"type": "text"}, logprobs=False)
+    assert answer.choices[0].message.content == expected().text
+
+
 def test_truncation_off_runs_the_whole_canvas(client: openai.OpenAI) -> None:
     answer = ask(client, extra_body={"seer": {"truncate": False}})
     assert answer.seer["forecast_tokens"] == MAX_TOKENS

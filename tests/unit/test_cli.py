@@ -7,13 +7,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 from safetensors.torch import load_file, save_file
 
 from seer_core.cli import main, parser
 from seer_core.embedded import CHECKPOINT
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+LISTED = "red circle, blue square, green triangle, purple ring, yellow cross"
 ASK = ["--image", str(EXAMPLES / "shapes.png"), "--prompt", "How many shapes are there?"]
 
 
@@ -77,6 +80,48 @@ def test_evaluate_reports_every_score(capsys: pytest.CaptureFixture[str]) -> Non
     wanted = "count canvas exact_match_untruncated exact_match paired_agreement boundary_mae_tokens over_truncation"
     assert {*wanted.split(), "over_truncation_after_repair", "regrow_rate"} <= fields.keys()
     assert (fields["count"], fields["canvas"]) == (2, 16)
+
+
+def questions(folder: Path, *rows: dict[str, Any]) -> Path:
+    shutil.copy(EXAMPLES / "shapes.png", folder)
+    file = folder / "questions.jsonl"
+    file.write_text("".join(json.dumps({"image": "shapes.png", **row}) + "\n" for row in rows))
+    return file
+
+
+def test_evaluate_scores_a_file_and_goes_on_where_it_stopped(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = questions(
+        tmp_path,
+        {"question": "How many shapes are there?", "answers": ["5", "five"]},
+        {"question": "List the shapes.", "metric": "anls", "answer": LISTED.replace("yellow", "yellowy")},
+    )
+    common = ["evaluate", "--data", str(data), "--canvas", "32", "--out", str(tmp_path / "records.jsonl")]
+    _, first, _ = run(capsys, *common, "--count", "1")
+    kept = (tmp_path / "records.jsonl").read_text()
+    _, whole, _ = run(capsys, *common)
+    assert (first["count"], first["score"], whole["count"]) == (1, 1.0, 2)
+    assert whole["per_metric"]["anls"]["score"] == pytest.approx(1 - 1 / (len(LISTED) + 1))
+    assert (tmp_path / "records.jsonl").read_text().startswith(kept)
+    for changed, named in (
+        (["--detector", "paper"], "was made with decoding"),
+        (["--metric", "relaxed"], "is of another question"),
+    ):
+        status, fields, _ = run(capsys, *common, *changed)
+        assert status == 2
+        assert named in fields["error"]["message"]
+
+
+def test_evaluate_reads_parquet_with_names_of_its_own(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    image = (EXAMPLES / "shapes.png").read_bytes()
+    rows = [{"picture": {"bytes": image, "path": None}, "query": "How many shapes are there?", "label": ["5"], "x": 1}]
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "a.parquet")
+    renamed = ["--fields", "image=picture", "question=query", "answers=label", "--metric", "relaxed"]
+    status, fields, _ = run(capsys, "evaluate", "--data", str(tmp_path), "--canvas", "16", *renamed)
+    assert (status, fields["score"]) == (0, 1.0)
+    assert fields["per_metric"]["relaxed"]["count"] == 1
+    assert fields["per_kind"].keys() == {"a"}
 
 
 def test_bench_compares_the_modes_on_the_same_answers(capsys: pytest.CaptureFixture[str]) -> None:

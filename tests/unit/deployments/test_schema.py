@@ -46,6 +46,32 @@ def test_what_every_client_sends_is_accepted() -> None:
     assert (sent.sampling.seed, sent.sampling.stop, sent.sampling.max_tokens) == (7, ("\n",), 5)
 
 
+@pytest.mark.parametrize(
+    ("field", "neutral", "asking"),
+    [
+        ("frequency_penalty", 0, 0.5),
+        ("presence_penalty", 0.0, -1),
+        ("logprobs", False, True),
+        ("response_format", {"type": "text"}, {"type": "json_object"}),
+        ("tools", [], [{"type": "function"}]),
+        ("logit_bias", {}, {"5": 1}),
+    ],
+)
+def test_a_field_this_server_lacks_may_be_sent_as_long_as_it_asks_for_nothing(
+    field: str, neutral: object, asking: object
+) -> None:
+    assert request(**{field: neutral}).messages == request(**{field: None}).messages == request().messages
+    error = refusal(**{field: asking})
+    assert error.field == field
+    assert "not supported by this server" in error.message
+
+
+def test_the_words_of_other_harnesses_are_refused_by_name() -> None:
+    for field, near in (("max_gen_toks", "max_tokens"), ("max_new_tokens", "max_tokens"), ("until", "")):
+        error = refusal(**{field: 1})
+        assert (error.field, near in error.message) == (field, True)
+
+
 def test_a_seed_is_drawn_where_none_is_given() -> None:
     assert request().sampling.seed != request().sampling.seed
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from seer_core.errors import ConfigError
-from seer_core.tools.evaluate import Sample, Summary, evaluate
+from seer_core.tools.evaluate import Sample, evaluate
+from seer_core.tools.evaluation_record import Record, Summary
 from tests.unit.tools.stand_ins import ScriptedStages
 
 CANVAS = 16
@@ -13,7 +16,7 @@ CANVAS = 16
 
 def sample(script: str, kind: str = "list", answer: str | None = None) -> Sample:
     right = "x" * min(int(script.split()[0]), CANVAS)
-    return Sample(image=b"", prompt=script, answer=right if answer is None else answer, kind=kind)
+    return Sample(image=b"", prompt=script, answers=(right if answer is None else answer,), kind=kind)
 
 
 def run(*samples: Sample, margin_tokens: int = 0, stages: ScriptedStages | None = None) -> Summary:
@@ -80,12 +83,33 @@ def test_an_answer_that_fills_the_canvas_has_its_end_behind_it() -> None:
     assert (result["over_truncation"], result["boundary_mae_tokens"]) == (0.5, 6.0)
 
 
-def test_scores_are_given_per_kind() -> None:
+def test_scores_are_given_per_kind_and_per_metric() -> None:
     result = run(sample("4 4", "list"), sample("5 5", "count", answer="wrong"), sample("8 5 squeezes", "list"))
-    assert result["per_kind"] == {
-        "count": {"count": 1, "exact_match_untruncated": 0.0, "exact_match": 0.0},
-        "list": {"count": 2, "exact_match_untruncated": 1.0, "exact_match": 0.5},
+    right = {"score_untruncated": 1.0, "score": 0.5, "exact_match_untruncated": 1.0, "exact_match": 0.5}
+    assert result["per_kind"] == {"count": {"count": 1, **dict.fromkeys(right, 0.0)}, "list": {"count": 2, **right}}
+    two_thirds, one_third = pytest.approx(2 / 3), pytest.approx(1 / 3)
+    assert result["per_metric"] == {
+        "exact": {
+            "count": 3,
+            "score_untruncated": two_thirds,
+            "score": one_third,
+            "exact_match_untruncated": two_thirds,
+            "exact_match": one_third,
+        }
     }
+
+
+def test_each_sample_is_scored_by_its_own_metric() -> None:
+    squeezed = replace(sample("8 4 squeezes"), metric="anls")  # 4 of 8 characters are left, a distance of a half
+    near = replace(sample("8 6 squeezes"), metric="anls")  # 6 of 8
+    result = run(squeezed, near)
+    assert (result["score_untruncated"], result["score"], result["exact_match"]) == (1.0, 0.375, 0.0)
+    chosen = replace(sample("4 4", answer="B"), metric="choice", choices=("yy", "xxxx"))
+    assert run(chosen)["score"] == 1.0
+
+
+def test_any_of_several_right_answers_counts() -> None:
+    assert run(replace(sample("4 4"), answers=("no", "xxxx")))["exact_match"] == 1.0
 
 
 def test_the_result_is_plain_json() -> None:
@@ -95,3 +119,40 @@ def test_the_result_is_plain_json() -> None:
 def test_no_samples_is_refused() -> None:
     with pytest.raises(ConfigError, match="no samples"):
         run()
+
+
+class Kept:
+    """Records in memory."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, Record] = {}
+
+    def add(self, records: Sequence[Record]) -> None:
+        self.records.update((record.id, record) for record in records)
+
+
+def test_what_has_a_record_is_not_run_again_and_counts_all_the_same() -> None:
+    samples = [sample("4 4"), sample("8 5"), sample("7 7"), sample("8 5 squeezes")]
+    kept, once, again = Kept(), ScriptedStages(), ScriptedStages()
+    evaluate(once, samples[:3], canvas_tokens=CANVAS, kept=kept, batch_rows=2, progress=False)
+    result = evaluate(again, samples, canvas_tokens=CANVAS, kept=kept, batch_rows=2, progress=False)
+    assert [text for _, text in again.encoded] == ["8 5 squeezes"]
+    assert list(kept.records) == ["0", "1", "2", "3"]
+    whole = run(*samples)
+    assert result == whole
+
+
+def test_a_record_of_another_question_is_refused() -> None:
+    kept = Kept()
+    evaluate(ScriptedStages(), [sample("4 4")], canvas_tokens=CANVAS, kept=kept, progress=False)
+    for changed in (sample("5 5"), sample("4 4", answer="y"), replace(sample("4 4"), metric="anls")):
+        with pytest.raises(ConfigError, match="'0' is of another question"):
+            evaluate(ScriptedStages(), [changed], canvas_tokens=CANVAS, kept=kept, progress=False)
+
+
+def test_samples_that_cannot_be_told_apart_or_scored_are_refused() -> None:
+    twin = replace(sample("4 4"), id="twin")
+    with pytest.raises(ConfigError, match="two samples have the id 'twin'"):
+        run(twin, twin)
+    with pytest.raises(ConfigError, match="'0' has no right answer"):
+        run(replace(sample("4 4"), answers=()))
