@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from seer_core.cli import commands
+from seer_core.cli.rivals import add_rivals
 from seer_core.embedded import CHECKPOINT
 
 DTYPES = ("float32", "bfloat16", "float16")
@@ -51,10 +53,7 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
     train.add_argument("--seed", type=int, default=0)
-    bench = _command(subcommands, "bench", commands.run_bench, "measure what truncation saves here")
-    bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
-    bench.add_argument("--count", type=_positive, default=16, metavar="N")
-    bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
+    _add_bench(subcommands)
     _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run")
     _command(subcommands, "models", commands.run_models, "list the model families", loads=False)
     about = "say what a checkpoint is, what memory it takes and whether it fits here"
@@ -65,6 +64,15 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _add_bench(subcommands: Any) -> None:
+    bench = _command(subcommands, "bench", commands.run_bench, "measure what truncation saves here, or one part")
+    bench.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128], metavar="N")
+    bench.add_argument("--count", type=_positive, default=16, metavar="N")
+    bench.add_argument("--rounds", type=_positive, default=3, metavar="N")
+    parts = bench.add_subparsers(metavar="PART")
+    add_rivals(partial(_command, parts, nested=True))
+
+
 def _command(
     commands: Any,
     name: str,
@@ -73,13 +81,18 @@ def _command(
     parents: Sequence[argparse.ArgumentParser] = (),
     *,
     loads: bool = True,
+    nested: bool = False,
 ) -> argparse.ArgumentParser:
+    """`nested`: the command around it has set the defaults of what all commands share."""
     command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=summary, parents=parents)
-    command.add_argument("--json", action="store_true", help="print one JSON object as the last line")
-    if loads:
-        command.add_argument("--model", type=Path, default=CHECKPOINT, metavar="DIR", help="checkpoint folder")
-        command.add_argument("--device", default="cpu", help="where the model runs: cpu, cuda, cuda:1")
-        command.add_argument("--dtype", choices=DTYPES, help="the checkpoint's own without it, as `seer inspect` says")
+    for option, default, more in (
+        ("--json", False, {"action": "store_true", "help": "print one JSON object as the last line"}),
+        ("--model", CHECKPOINT, {"type": Path, "metavar": "DIR", "help": "checkpoint folder"}),
+        ("--device", "cpu", {"help": "where the model runs: cpu, cuda, cuda:1"}),
+        ("--dtype", None, {"choices": DTYPES, "help": "the checkpoint's own without it, as `seer inspect` says"}),
+    ):
+        if loads or option == "--json":
+            command.add_argument(option, default=argparse.SUPPRESS if nested else default, **more)
     command.set_defaults(run=run)
     return command
 
