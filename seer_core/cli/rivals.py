@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from seer_core.pipeline import Pipeline
-    from seer_core.tools.evaluate import Sample
+    from seer_core.tools.rivals.end_to_end import EndToEnd
+    from seer_core.tools.rivals.settings import EndToEndSettings
 
 DOCUMENT = Path("docs/benchmarks.md")
+PUBLISHED = "published"
 CANVASES = (32, 64, 128, 256)
 
 
@@ -31,15 +33,14 @@ def add_rivals(command: AddCommand) -> None:
     whole.add_argument(
         "--batches", type=_number, nargs="+", default=(1, 16), metavar="N", help="rows that run together"
     )
-    whole.add_argument("--quality-rows", type=_number, metavar="N", help="1,000 at canvas 64 and 128 else without it")
     whole.add_argument("--speed-rows", type=_number, default=48, metavar="N")
     whole.add_argument("--rounds", type=int, default=3, metavar="N", help="of speed; 0 leaves speed out")
-    whole.add_argument("--cells", type=Path, metavar="DIR", help="keep finished cells here, and go on from them")
     whole.add_argument("--collect", action="store_true", help="run nothing: the table of the cells there are")
     detectors = command("detectors", run_detectors, "score every detector's boundary and say what it costs")
     detectors.add_argument("--canvases", type=_number, nargs="+", default=CANVASES, metavar="N")
-    detectors.add_argument("--count", type=_number, default=500, metavar="N", help="rows a canvas")
     for one in (whole, detectors):
+        one.add_argument("--quality-rows", type=_number, metavar="N", help="1,000 at canvas 64 and 128 else without it")
+        one.add_argument("--cells", type=Path, metavar="DIR", help="keep finished cells here, and go on from them")
         one.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
         one.add_argument("--profile", type=Path, metavar="JSON", help="the checkpoint's own without it")
         one.add_argument("--out", type=Path, metavar="JSON", help="write the result here too")
@@ -51,15 +52,9 @@ def add_rivals(command: AddCommand) -> None:
 
 def run_end_to_end(options: argparse.Namespace) -> None:
     """Quality cells, rounds of speed, one table."""
-    from functools import partial
-
-    from seer_core.tools.rivals.cells import Cells
-    from seer_core.tools.rivals.end_to_end import EndToEnd
     from seer_core.tools.rivals.methods import METHODS
-    from seer_core.tools.rivals.report import identity, lengths_of, machine
     from seer_core.tools.rivals.settings import EndToEndSettings
     from seer_core.tools.rivals.text import end_to_end_lines
-    from seer_core.tools.rivals.track import track_over
 
     settings = EndToEndSettings(
         canvases=options.canvases,
@@ -69,31 +64,33 @@ def run_end_to_end(options: argparse.Namespace) -> None:
         speed_rows=options.speed_rows,
         rounds=options.rounds,
     )
-    pipeline, samples = _pipeline(options), _samples(options, settings.most_rows)
-    cells = Cells(options.cells, identity(pipeline, _data(options)))
-    bench = EndToEnd(samples=samples, settings=settings, cells=cells, track_of=partial(track_over, pipeline))
+    pipeline = _pipeline(options)
+    bench = _bench(options, pipeline, settings)
     if not options.collect:
         bench.run()
-    facts = {
-        "settings": asdict(settings),
-        "lengths": {str(rows): lengths_of(pipeline, samples[:rows]) for rows in _counts(settings)},
-        "machine": machine(),
-        **identity(pipeline, _data(options)),
-    }
-    result = {"rows": bench.rows(), "missing_cells": len(bench.missing()), **facts}
-    _finish(options, result, end_to_end_lines(result["rows"]))
+    rows, missing = bench.rows(), len(bench.missing())
+    _finish(
+        options, {"rows": rows, "missing_cells": missing, **_facts(options, pipeline, bench)}, end_to_end_lines(rows)
+    )
 
 
 def run_detectors(options: argparse.Namespace) -> None:
-    """Step 0 only, beside the ends of untruncated runs."""
+    """Step 0 only, beside the ends of untruncated runs, which are the baseline's quality cells."""
     from seer_core.tools.rivals.detector_bench import bench_detectors
-    from seer_core.tools.rivals.report import identity, lengths_of, machine
+    from seer_core.tools.rivals.methods import BASELINE
+    from seer_core.tools.rivals.quality import end_of
+    from seer_core.tools.rivals.settings import EndToEndSettings
     from seer_core.tools.rivals.text import detector_lines
 
-    pipeline, samples = _pipeline(options), _samples(options, options.count)
-    rows = bench_detectors(pipeline, samples, canvases=options.canvases)
-    facts = {"lengths": lengths_of(pipeline, samples), "machine": machine(), **identity(pipeline, _data(options))}
-    _finish(options, {"rows": rows, "count": options.count, **facts}, detector_lines(rows))
+    settings = EndToEndSettings(
+        canvases=options.canvases, methods=(BASELINE,), quality_rows=options.quality_rows, rounds=0
+    )
+    pipeline = _pipeline(options)
+    bench = _bench(options, pipeline, settings)
+    bench.run()
+    ends = {canvas: [end_of(record) for record in bench.records(canvas, BASELINE)] for canvas in settings.canvases}
+    rows = bench_detectors(pipeline, bench.samples, ends)
+    _finish(options, {"rows": rows, **_facts(options, pipeline, bench)}, detector_lines(rows))
 
 
 def run_document(options: argparse.Namespace) -> None:
@@ -121,19 +118,41 @@ def _pipeline(options: argparse.Namespace) -> Pipeline:
     return Pipeline.load(options.model, device=options.device, dtype=dtype, profile=profile)
 
 
-def _samples(options: argparse.Namespace, count: int) -> list[Sample]:
+def _bench(options: argparse.Namespace, pipeline: Pipeline, settings: EndToEndSettings) -> EndToEnd:
+    from functools import partial
+
+    from seer_core.tools.rivals.cells import Cells
+    from seer_core.tools.rivals.end_to_end import EndToEnd
+    from seer_core.tools.rivals.report import identity
+    from seer_core.tools.rivals.track import track_over
     from seer_core.tools.sample_file import load_samples
     from seer_core.tools.scenes import published_samples
 
-    return published_samples(count) if _data(options) == "published" else load_samples(options.data, count)
+    count, data = settings.most_rows, _data(options)
+    return EndToEnd(
+        samples=published_samples(count) if data == PUBLISHED else load_samples(options.data, count),
+        settings=settings,
+        cells=Cells(options.cells, identity(pipeline, data)),
+        track_of=partial(track_over, pipeline),
+    )
+
+
+def _facts(options: argparse.Namespace, pipeline: Pipeline, bench: EndToEnd) -> dict[str, Any]:
+    """What the numbers are of."""
+    from seer_core.tools.rivals.report import identity, lengths_of, machine
+
+    settings = bench.settings
+    counts = {*map(settings.rows, settings.canvases), *([settings.speed_rows] if settings.rounds else [])}
+    return {
+        "settings": asdict(settings),
+        "lengths": {str(count): lengths_of(pipeline, bench.samples[:count]) for count in sorted(counts)},
+        "machine": machine(),
+        **identity(pipeline, _data(options)),
+    }
 
 
 def _data(options: argparse.Namespace) -> str:
-    return "published" if options.data is None or str(options.data) == "embedded" else str(options.data)
-
-
-def _counts(settings: Any) -> list[int]:
-    return sorted({settings.speed_rows, *map(settings.rows, settings.canvases)})
+    return PUBLISHED if options.data is None or str(options.data) == "embedded" else str(options.data)
 
 
 def _finish(options: argparse.Namespace, result: dict[str, Any], lines: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ Legend: R rows.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,6 @@ from seer_core.probe.profile import Profile
 from seer_core.probe.statistic import Evidence
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.evaluate import Sample
-from seer_core.tools.labelled import self_label
 from seer_core.tools.rivals.quality import requests_of
 from seer_core.tools.scores import NO_BOUNDARY, Truth, kept, score, wilson_upper
 from seer_core.tools.stages import batches
@@ -50,21 +49,24 @@ class Looked:
 def bench_detectors(
     pipeline: Pipeline,
     samples: Sequence[Sample],
+    ends: Mapping[int, Sequence[int | None]],
     *,
-    canvases: Sequence[int],
     batch_rows: int = 16,
     progress: bool = True,
 ) -> list[Row]:
-    """One row per canvas and detector that the profile holds."""
+    """One row per canvas and detector that the profile holds.
+
+    `ends` are those of the untruncated runs of the first samples, by canvas; None where the canvas was full before one.
+    """
     names = [name for name in DETECTORS if name != "none" and _held(pipeline.probe.profile, name)]
-    endless = _endless(pipeline, samples, batch_rows)
+    prompts = [prompt for batch in batches(samples, batch_rows) for prompt in pipeline.encode(requests_of(batch, 1))]
+    endless = _endless(pipeline, samples, prompts, batch_rows)
     rows: list[Row] = []
-    for canvas in canvases:
-        requests = requests_of(samples, canvas)
-        labelled = self_label(pipeline, requests, batch_rows=batch_rows, progress=progress)
-        seen = _observe(pipeline, labelled.prompts, [canvas] * len(samples), batch_rows)
-        timed = _timed(pipeline, labelled.prompts[:batch_rows], canvas, names, progress=progress)
-        looked = Looked(truth=labelled.truth, seen=seen, endless=endless)
+    for canvas, own in tqdm(ends.items(), "detectors", unit="canvas", disable=not progress):
+        seen = _observe(pipeline, prompts[: len(own)], [canvas] * len(own), batch_rows)
+        truth = Truth(canvas=np.full(len(own), canvas), end=np.array([canvas if end is None else end for end in own]))
+        timed = _timed(pipeline, prompts[:batch_rows], canvas, names)
+        looked = Looked(truth=truth, seen=seen, endless=endless)
         rows += [{**_row(pipeline, looked, canvas, name), "probe_ms": timed[name]} for name in names]
     return rows
 
@@ -83,7 +85,7 @@ def _row(pipeline: Pipeline, looked: Looked, canvas: int, name: str) -> Row:
         "detector": name,
         "canvas": canvas,
         "rows": len(found),
-        "layers": cost.layers_of(pipeline.info.decoder.layers),
+        "layers": cost.layers_of(pipeline.probe.model.decoder.config.layers),
         "head": cost.head,
         "margin_tokens": margin,
         "detection_rate": scored.detection_rate,
@@ -98,13 +100,14 @@ def _row(pipeline: Pipeline, looked: Looked, canvas: int, name: str) -> Row:
     }
 
 
-def _endless(pipeline: Pipeline, samples: Sequence[Sample], batch_rows: int) -> list[Evidence]:
+def _endless(
+    pipeline: Pipeline, samples: Sequence[Sample], prompts: Sequence[EncodedPrompt], batch_rows: int
+) -> list[Evidence]:
     """Step 0 of canvases that the right answer more than fills."""
     encode = pipeline.processor.tokenizer.encode
     lengths = [int(CLAMPED * len(encode(sample.answer))) for sample in samples]
     chosen = [row for row, length in enumerate(lengths) if length >= LEAST_TOKENS]
-    prompts = pipeline.encode(requests_of([samples[row] for row in chosen], LEAST_TOKENS))
-    return _observe(pipeline, prompts, [lengths[row] for row in chosen], batch_rows)
+    return _observe(pipeline, [prompts[row] for row in chosen], [lengths[row] for row in chosen], batch_rows)
 
 
 def _observe(
@@ -117,13 +120,10 @@ def _observe(
     return seen
 
 
-def _timed(
-    pipeline: Pipeline, prompts: Sequence[EncodedPrompt], canvas: int, names: Sequence[str], *, progress: bool
-) -> dict[str, float]:
+def _timed(pipeline: Pipeline, prompts: Sequence[EncodedPrompt], canvas: int, names: Sequence[str]) -> dict[str, float]:
     """Milliseconds a row in one batch, the median of rounds in which the detectors take turns."""
     taken: dict[str, list[float]] = {name: [] for name in names}
-    rounds = [name for _ in range(TIMED_ROUNDS) for name in names]
-    for name in tqdm(rounds, f"probing, canvas {canvas}", unit="batch", disable=not progress):
+    for name in [name for _ in range(TIMED_ROUNDS) for name in names]:
         start = time.perf_counter()
         pipeline.probe.forecast(prompts, [canvas] * len(prompts), [Decoding(detector=name)] * len(prompts))
         taken[name].append(1000 * (time.perf_counter() - start) / len(prompts))

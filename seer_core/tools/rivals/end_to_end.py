@@ -57,6 +57,16 @@ class EndToEnd:
         names += [speed_name(*place) for place in self._speed_plan()]
         return [name for name in names if self.cells.get(name) is None]
 
+    def records(self, canvas: int, method: str) -> list[Row]:
+        """The method's records, from the first row on as far as its cells go without a gap."""
+        records: list[Row] = []
+        for part in self.settings.parts(canvas):
+            cell = self.cells.get(quality_name(canvas, method, part))
+            if cell is None:
+                break
+            records += cell["rows"]
+        return records
+
     def _qualities(self, *, progress: bool) -> None:
         track = None
         for canvas, part, method in tqdm(list(self._quality_plan()), "quality", unit="cell", disable=not progress):
@@ -79,10 +89,12 @@ class EndToEnd:
                 self.cells.put(name, speed_cell(tracks[batch], methods, own, canvas, self._ends(canvas, len(own))))
 
     def _quality_plan(self) -> Iterator[tuple[int, range, Method]]:
-        for canvas in self.settings.by_weight:
-            for part in self.settings.parts(canvas):
+        """The first part of every canvas, then the second, so that an unfinished table has some of everything."""
+        parts = {canvas: self.settings.parts(canvas) for canvas in sorted(self.settings.canvases)}
+        for index in range(max(map(len, parts.values()))):
+            for canvas in (canvas for canvas, own in parts.items() if index < len(own)):
                 for method in self.settings.chosen:  # the baseline is the first
-                    yield canvas, part, method
+                    yield canvas, parts[canvas][index], method
 
     def _speed_plan(self) -> Iterator[tuple[int, int, int]]:
         for turn in range(self.settings.rounds):
@@ -99,22 +111,12 @@ class EndToEnd:
         cell = self.cells.get(name)
         return cell if cell is not None and all(method.name in cell for method in self.settings.chosen) else None
 
-    def _records(self, canvas: int, method: str) -> list[Row]:
-        """The method's records, from the first row on as far as its cells go without a gap."""
-        records: list[Row] = []
-        for part in self.settings.parts(canvas):
-            cell = self.cells.get(quality_name(canvas, method, part))
-            if cell is None:
-                break
-            records += cell["rows"]
-        return records
-
     def _ends(self, canvas: int, rows: int) -> list[int | None]:
-        return [end_of(record) for record in self._records(canvas, BASELINE)[:rows]]
+        return [end_of(record) for record in self.records(canvas, BASELINE)[:rows]]
 
     def _row(self, method: str, canvas: int, batch: int) -> Row | None:
-        records = self._records(canvas, method)
-        whole = self._records(canvas, BASELINE)[: len(records)]
+        records = self.records(canvas, method)
+        whole = self.records(canvas, BASELINE)[: len(records)]
         turns = [self._whole_speed(speed_name(canvas, batch, turn)) for turn in range(self.settings.rounds)]
         timed = [cell for cell in turns if cell is not None]
         if not records and not timed:

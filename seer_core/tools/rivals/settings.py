@@ -55,8 +55,3 @@ class EndToEndSettings:
         """The rows of each quality cell of a method."""
         rows = self.rows(canvas)
         return [range(start, min(start + self.part_rows, rows)) for start in range(0, rows, self.part_rows)]
-
-    @property
-    def by_weight(self) -> list[int]:
-        """The canvases, the published table's most telling first."""
-        return sorted(self.canvases, key=lambda canvas: (-self.rows(canvas), -canvas))

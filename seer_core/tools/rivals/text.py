@@ -34,6 +34,18 @@ SPEED: tuple[Column, ...] = (
     ("x oracle", "ratio_to_oracle", ".2f"),
     ("x fixed, CPU time", "cpu_ratio_to_baseline", ".2f"),
 )
+VERDICTS: tuple[Column, ...] = (
+    ("canvas", "canvas", "d"),
+    ("batch", "batch", "d"),
+    ("best rival", "best_rival", "s"),
+    ("its x fixed", "best_rival_ratio", ".2f"),
+    ("seer x fixed", "seer_ratio", ".2f"),
+    ("seer x rival", "seer_against_best", ".2f"),
+    ("seer_threshold x rival", "seer_threshold_against_best", ".2f"),
+    ("seer_fastdllm_dual x rival", "seer_fastdllm_dual_against_best", ".2f"),
+    ("seer x oracle", "seer_to_oracle", ".2f"),
+    ("seer x free oracle", "seer_to_free_oracle", ".2f"),
+)
 DETECTORS: tuple[Column, ...] = (
     ("detector", "detector", "s"),
     ("rows", "rows", "d"),
