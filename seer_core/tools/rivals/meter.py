@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from torch import nn
@@ -27,9 +28,9 @@ class Meter:
     def positions(self) -> float:
         return self._met / self._weights
 
-    def count_layer(self, module: nn.Module, inputs: tuple[Any, ...]) -> None:
-        """A forward hook of a linear map inside a layer."""
-        self._met += _rows(inputs) * _weights_of(module)
+    def count_layer(self, weights: int, module: nn.Module, inputs: tuple[Any, ...]) -> None:  # noqa: ARG002 - as below
+        """A forward hook of a linear map of so many weights inside a layer."""
+        self._met += _rows(inputs) * weights
 
     def count_head(self, module: nn.Module, inputs: tuple[Any, ...]) -> None:  # noqa: ARG002 - the hook's interface
         """A forward hook of the head."""
@@ -40,8 +41,8 @@ class Meter:
 def metered(decoder: Decoder) -> Iterator[Meter]:
     """A meter that counts until the end of the context. Steps replayed from captured graphs are not seen."""
     maps = [module for module in decoder.blocks.modules() if isinstance(module, nn.Linear)]
-    meter = Meter(sum(map(_weights_of, maps)))
-    hooks = [module.register_forward_pre_hook(meter.count_layer) for module in maps]
+    meter = Meter(sum(module.weight.numel() for module in maps))
+    hooks = [module.register_forward_pre_hook(partial(meter.count_layer, module.weight.numel())) for module in maps]
     hooks.append(decoder.head.register_forward_pre_hook(meter.count_head))
     try:
         yield meter
@@ -53,7 +54,3 @@ def metered(decoder: Decoder) -> Iterator[Meter]:
 def _rows(inputs: tuple[Any, ...]) -> int:
     """How many positions an input [..., D] has."""
     return int(inputs[0].numel() // inputs[0].shape[-1])
-
-
-def _weights_of(module: nn.Module) -> int:
-    return int(module.weight.numel())
