@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seer_core.cli import commands
+from seer_core.cli.rivals import add_rivals
 from seer_core.cli.studies import add_studies
 from seer_core.embedded import CHECKPOINT
 from seer_core.tools.engine_bench.mixes import MIXES
@@ -94,6 +95,7 @@ def _add_bench(subcommands: Any) -> None:
     engine.add_argument("--steps", type=_positive, default=default.steps, metavar="N", help="steps of every row")
     engine.add_argument("--graphs", default=default.graphs, metavar="NAME", help=", ".join(GRAPHS))
     engine.add_argument("--plot", type=Path, metavar="PNG", help="draw padding waste and speed")
+    add_rivals(partial(_command, parts, nested=True))
 
 
 def _command(
