@@ -58,6 +58,8 @@ DETECTORS: tuple[Column, ...] = (
     ("over-tr.", "over_truncation", ".2%"),
     ("Wilson", "over_truncation_wilson", ".2%"),
     ("kept", "kept_tokens", ".1f"),
+    ("positions by model", "model_positions", ".0f"),
+    ("at LLaDA-8B", "model_positions_llada_8b", ".0f"),
     ("false cuts", "false_cuts", ".2%"),
     ("Wilson", "false_cuts_wilson", ".2%"),
 )
