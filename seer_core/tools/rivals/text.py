@@ -33,6 +33,8 @@ SPEED: tuple[Column, ...] = (
     ("x fixed", "ratio_to_baseline", ".2f"),
     ("x oracle", "ratio_to_oracle", ".2f"),
     ("x fixed, CPU time", "cpu_ratio_to_baseline", ".2f"),
+    ("x oracle, CPU time", "cpu_ratio_to_oracle", ".2f"),
+    ("encoding", "encoding_share", ".0%"),
 )
 VERDICTS: tuple[Column, ...] = (
     ("canvas", "canvas", "d"),
