@@ -23,6 +23,7 @@ from seer_core.probe.profile import Profile
 from seer_core.probe.statistic import Evidence
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.evaluate import Sample
+from seer_core.tools.rivals.cost_model import LARGE_PROMPT_TOKENS, LLADA_8B, model_positions
 from seer_core.tools.rivals.quality import requests_of
 from seer_core.tools.scores import NO_BOUNDARY, Truth, kept, score, wilson_upper
 from seer_core.tools.stages import batches
@@ -42,6 +43,7 @@ class Looked:
     """What step 0 showed of every row, and on canvases without a boundary."""
 
     truth: Truth
+    prompt_tokens: float
     seen: Sequence[Evidence]
     endless: Sequence[Evidence]
 
@@ -66,7 +68,8 @@ def bench_detectors(
         seen = _observe(pipeline, prompts[: len(own)], [canvas] * len(own), batch_rows)
         truth = Truth(canvas=np.full(len(own), canvas), end=np.array([canvas if end is None else end for end in own]))
         timed = _timed(pipeline, prompts[:batch_rows], canvas, names)
-        looked = Looked(truth=truth, seen=seen, endless=endless)
+        length = float(np.mean([prompt.length_tokens for prompt in prompts]))
+        looked = Looked(truth=truth, prompt_tokens=length, seen=seen, endless=endless)
         rows += [{**_row(pipeline, looked, canvas, name), "probe_ms": timed[name]} for name in names]
     return rows
 
@@ -80,12 +83,14 @@ def _row(pipeline: Pipeline, looked: Looked, canvas: int, name: str) -> Row:
     boundaries = np.array([NO_BOUNDARY if one.boundary is None else one.boundary for one in found])
     scored = score(boundaries, truth, margin)
     cut = int((kept(boundaries, truth.canvas, margin) < truth.end).sum())
+    here = pipeline.probe.model.decoder.config
+    priced = (cost, boundaries, truth, margin)
     false = sum(_cuts(foresee(detector, evidence, profile)) for evidence in looked.endless)
     return {
         "detector": name,
         "canvas": canvas,
         "rows": len(found),
-        "layers": cost.layers_of(pipeline.probe.model.decoder.config.layers),
+        "layers": cost.layers_of(here.layers),
         "head": cost.head,
         "margin_tokens": margin,
         "detection_rate": scored.detection_rate,
@@ -94,6 +99,8 @@ def _row(pipeline: Pipeline, looked: Looked, canvas: int, name: str) -> Row:
         "over_truncation_wilson": wilson_upper(cut, len(found)),
         "lost_end": scored.lost_end,
         "kept_tokens": scored.kept_tokens,
+        "model_positions": model_positions(here, looked.prompt_tokens, *priced),
+        "model_positions_llada_8b": model_positions(LLADA_8B, LARGE_PROMPT_TOKENS, *priced),
         "endless_rows": len(looked.endless),
         "false_cuts": false / len(looked.endless) if looked.endless else None,
         "false_cuts_wilson": wilson_upper(false, len(looked.endless)) if looked.endless else None,

@@ -18,8 +18,11 @@ from seer_core.tools.rivals.meter import metered
 from seer_core.tools.rivals.methods import BASELINE, ORACLE, Method
 from seer_core.tools.rivals.quality import requests_of
 from seer_core.tools.rivals.track import Track
+from seer_core.tools.stages import batches
 
 Record = dict[str, Any]
+
+ENCODING = "encoding"
 
 
 def speed_name(canvas: int, batch: int, turn: int) -> str:
@@ -30,8 +33,13 @@ def speed_name(canvas: int, batch: int, turn: int) -> str:
 def speed_cell(
     track: Track, methods: Sequence[Method], samples: Sequence[Sample], canvas: int, ends: Sequence[int | None]
 ) -> Cell:
-    """What each method took, encoding and probing included."""
-    return {method.name: _timed(track, method, samples, canvas, ends) for method in methods}
+    """What each method took, encoding and probing included; what encoding alone takes is under `ENCODING`."""
+    cell = {method.name: _timed(track, method, samples, canvas, ends) for method in methods}
+    start, cpu_start = time.perf_counter(), time.process_time()
+    for batch in batches(requests_of(samples, canvas), track.rows):
+        track.stages.encode(batch)
+    spent = {"seconds": time.perf_counter() - start, "cpu_seconds": time.process_time() - cpu_start}
+    return {**cell, ENCODING: spent}
 
 
 def speed_of(cells: Sequence[Cell], method: str) -> Record:
@@ -45,6 +53,9 @@ def speed_of(cells: Sequence[Cell], method: str) -> Record:
         "positions": own[0]["positions"] / requests,
         "head_positions": own[0]["head_positions"] / requests,
         "seconds": float(np.median([one["seconds"] for one in own])),
+        "encoding_share": float(
+            np.median([cell[ENCODING]["cpu_seconds"] / cell[method]["cpu_seconds"] for cell in cells])
+        ),
         "valid_tokens_per_s": float(np.median([_rate(one, "seconds") for one in own])),
         "requests_per_s": float(np.median([requests / one["seconds"] for one in own])),
         "ratio_to_baseline": _ratio(cells, method, BASELINE, "seconds"),

@@ -33,6 +33,8 @@ SPEED: tuple[Column, ...] = (
     ("x fixed", "ratio_to_baseline", ".2f"),
     ("x oracle", "ratio_to_oracle", ".2f"),
     ("x fixed, CPU time", "cpu_ratio_to_baseline", ".2f"),
+    ("x oracle, CPU time", "cpu_ratio_to_oracle", ".2f"),
+    ("encoding", "encoding_share", ".0%"),
 )
 VERDICTS: tuple[Column, ...] = (
     ("canvas", "canvas", "d"),
@@ -58,6 +60,8 @@ DETECTORS: tuple[Column, ...] = (
     ("over-tr.", "over_truncation", ".2%"),
     ("Wilson", "over_truncation_wilson", ".2%"),
     ("kept", "kept_tokens", ".1f"),
+    ("positions by model", "model_positions", ".0f"),
+    ("at LLaDA-8B", "model_positions_llada_8b", ".0f"),
     ("false cuts", "false_cuts", ".2%"),
     ("Wilson", "false_cuts_wilson", ".2%"),
 )
