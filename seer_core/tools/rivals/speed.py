@@ -25,8 +25,8 @@ Record = dict[str, Any]
 ENCODING = "encoding"
 
 QUICK_S, MORE = 10.0, 2
-"""A method that takes less than so many seconds is run so many times more in its cell, again in turns: a burst of others'
-work is as long as its whole run."""
+"""A method that takes less than so many seconds is run so many times more in its cell, in turns again: a burst of
+others' work is as long as its whole run."""
 
 
 def speed_name(canvas: int, batch: int, turn: int) -> str:
