@@ -151,8 +151,18 @@ def check(config: dict[str, Any]) -> ServeDeploySchema:
         raise ConfigError(f"{field}: {first['msg']}", field=field) from error
     for application in schema.applications:
         if application.import_path == "deployments.app:build":
-            checked(application.args).working_parts()
+            settings = checked(application.args)
+            settings.working_parts()
+            _check_device(settings.device)
     return schema
+
+
+def _check_device(device: str) -> None:
+    """This machine is the whole cluster: replicas would wait for ever for what it does not have."""
+    if device != "cpu":
+        from seer_core.families.registry import check_device
+
+        check_device(device)
 
 
 def check_port(kind: str, host: str, port: int) -> None:

@@ -120,9 +120,10 @@ def detector_named(name: str, profile: Profile) -> Detector:
         return Detector(name=kind, see=GIVEN[kind](_number(kind, number)), cost=lambda _: FREE)
     if name not in DETECTORS:
         known = (*DETECTORS, *GIVEN)
+        listed = (*DETECTORS, *(f"{each}:N" for each in GIVEN))
         near = get_close_matches(kind, known, n=1)
         hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InvalidRequest(f"unknown detector {name!r}, known are {', '.join(known)}{hint}", field="detector")
+        raise InvalidRequest(f"unknown detector {name!r}, known are {', '.join(listed)}{hint}", field="detector")
     detector = DETECTORS[name]
     detector.cost(profile)
     return detector
