@@ -1,4 +1,4 @@
-"""From what a checkpoint says of itself to its network, empty or filled. It imports all the towers."""
+"""From what a checkpoint says of itself to its network, empty or filled. It imports towers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from seer_core.families.source import Source, source_of
 from seer_core.models.code_vlm import CodeModel
 from seer_core.models.decoder import Decoder
 from seer_core.models.multimodal import MultimodalModel
-from seer_core.models.native_vlm import NativeResolutionModel
 from seer_core.models.skeleton import skeleton
 from seer_core.models.vision import magvit
-from seer_core.models.vision.qwen_vit import QwenVit
 from seer_core.models.vision.siglip import SiglipTower
 from seer_core.models.vlm import VisionLanguageModel
 from seer_core.models.weights import Transfer, stored_tensors
@@ -36,6 +34,9 @@ def build_model(info: CheckpointInfo) -> MultimodalModel:
         return _build_coded(info, rule, info.codes)
     if isinstance(rule, Tiling):
         return build_tiled(info)
+    from seer_core.models.native_vlm import NativeResolutionModel  # their libraries take seconds
+    from seer_core.models.vision.qwen_vit import QwenVit
+
     return NativeResolutionModel(Decoder(info.decoder), QwenVit(info.vision), info.family.placeholder_id)
 
 
