@@ -106,9 +106,10 @@ class Canvas:
     def _open(self, block: range) -> None:
         self.block = block
         self.holes = [slot for slot in block if self.tokens[slot] == self._roles.mask_id]
-        self._pace = self._paces(len(block), len(self.holes))
         self._steps = 0
-        if not self.holes:
+        if self.holes:
+            self._pace = self._paces(len(block), len(self.holes))
+        else:
             self._open_next()
 
     def _stop_at_end(self) -> None:

@@ -5,7 +5,8 @@ Synchronous and used from one thread. Knows no clock, no queue and no family; wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from traceback import clear_frames
 
 import torch
 
@@ -19,7 +20,7 @@ from seer_core.engine.graphs.backend import GraphBackend
 from seer_core.engine.graphs.pool import GraphPool
 from seer_core.engine.intake import Intake
 from seer_core.engine.key_pool import KeyPool
-from seer_core.engine.lineup import Lineup
+from seer_core.engine.lineup import Company, Lineup
 from seer_core.engine.plan import ShapeKey
 from seer_core.engine.planner import Planner
 from seer_core.engine.row import ActiveRow, Row
@@ -130,27 +131,45 @@ class Engine:
         return refused
 
     def _denoise(self) -> None:
-        open_rows = [row for row in self._rows if not row.canvas.complete]
-        for batch in self._lineup.batches(open_rows) if open_rows else ():
-            self._run(batch)
+        """One step of every row that has masks left."""
+        rows = tuple(row for row in self._rows if not row.canvas.complete)
+        batches: list[Batch] = []
+        if not rows:
+            return
+        if not self._succeeds(rows, lambda: batches.extend(self._lineup.batches(rows))):
+            self._run_halves(rows)
+        for batch in batches:
+            self._run(batch.rows, batch)
 
-    def _run(self, batch: Batch) -> None:
+    def _run(self, rows: Company, batch: Batch | None = None) -> None:
         """One step of a batch; where that fails, of its halves, so that memory suffices and a failure finds its row."""
-        try:
-            denoise(self._forward, batch, mask_id=self._roles.mask_id)
-        except Exception as error:
-            self._lineup.forget(batch.rows)
-            if len(batch.rows) == 1:
-                batch.rows[0].error = error
-                return
-            middle = len(batch.rows) // 2
-            for half in (batch.rows[:middle], batch.rows[middle:]):
-                self._run_apart(half)
+        if not self._succeeds(rows, lambda: self._step(batch or self._lineup.alone(rows))):
+            self._run_halves(rows)
 
-    def _run_apart(self, rows: tuple[ActiveRow, ...]) -> None:
-        for row in rows:
-            row.path = "eager"
-        self._run(self._lineup.alone(rows))
+    def _step(self, batch: Batch) -> None:
+        denoise(self._forward, batch, mask_id=self._roles.mask_id)
+
+    def _run_halves(self, rows: Company) -> None:
+        middle = len(rows) // 2
+        for half in (rows[:middle], rows[middle:]) if middle else ():
+            for row in half:
+                row.path = "eager"
+            self._run(half)
+
+    def _succeeds(self, rows: Company, work: Callable[[], None]) -> bool:
+        """Whether `work` for `rows` does; if not, nothing of it is kept, and a row alone is told why.
+
+        No error is on its way when this returns: its traceback would hold the memory that the next try needs.
+        """
+        try:
+            work()
+        except Exception as error:
+            self._lineup.forget(rows)
+            if len(rows) == 1:
+                clear_frames(error.__traceback__)
+                rows[0].error = error
+            return False
+        return True
 
     def _settle(self, row: ActiveRow) -> Delta | None:
         """What the step made final: text, the end, more room, or nothing."""
@@ -165,6 +184,7 @@ class Engine:
         canvas, transcript = row.canvas, row.transcript
         if not row.moved and not canvas.complete:
             return None
+        row.moved = False
         room = min(self._config.bucket_after(len(canvas)), row.row.sampling.max_tokens) - len(canvas)
         closed = row.progress.done or (canvas.complete and room == 0)
         text = transcript.update(canvas.answer, final=closed)

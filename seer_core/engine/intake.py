@@ -47,19 +47,18 @@ class Intake:
         extents = self._take([positions] * copies)
         if extents is None:
             return None
-        active.streams = tuple(map(Stream, self._prompts(row, copies), extents))
         try:
+            active.streams = tuple(map(Stream, self._prompts(row, copies), extents))
             if self._loop.prefix_lm:
                 self._prefill(active)
         except Exception:
-            self.end(active)
+            self._give_back(extents)
             raise
         return active
 
     def end(self, row: ActiveRow) -> None:
         """Free what the row had reserved."""
-        for stream in row.streams:
-            self._forward.pool.give_back(stream.extent)
+        self._give_back([stream.extent for stream in row.streams])
         row.streams = ()
 
     @torch.inference_mode()
@@ -88,11 +87,14 @@ class Intake:
         for size in sizes:
             extent = self._forward.pool.take(size)
             if extent is None:
-                for each in taken:
-                    self._forward.pool.give_back(each)
+                self._give_back(taken)
                 return None
             taken.append(extent)
         return taken
+
+    def _give_back(self, extents: Sequence[Extent]) -> None:
+        for extent in extents:
+            self._forward.pool.give_back(extent)
 
     def _prompts(self, row: Row, copies: int) -> list[Tensor]:
         """The prompt, and for a guided row masks in its place."""

@@ -83,7 +83,7 @@ class ActiveRow:
         self.path: Path = "eager"
         self.error: Exception | None = None
         self.progress = Progress(0, -1)
-        self.moved = False  # whether the last step settled more of the canvas
+        self.moved = False  # whether more of the canvas has settled than was reported
         self.shift = int(loop.shifted)
         self._loop = loop
         self._end_ids = roles.end_ids
@@ -155,7 +155,7 @@ class ActiveRow:
 
     def settle(self, progress: Progress) -> None:
         """Take note of how far the canvas is after a step."""
-        self.moved, self.progress = progress != self.progress, progress
+        self.moved, self.progress = self.moved or progress != self.progress, progress
 
     def regrow(self, length: int) -> None:
         """Append one block of `length` masks."""

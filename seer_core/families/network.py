@@ -1,4 +1,4 @@
-"""From what a checkpoint says of itself to its network, empty or filled. Dimple's tower is imported when built."""
+"""From what a checkpoint says of itself to its network, empty or filled. It imports towers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,7 @@ def build_model(info: CheckpointInfo) -> MultimodalModel:
         return _build_coded(info, rule, info.codes)
     if isinstance(rule, Tiling):
         return build_tiled(info)
-    return _build_native(info)
-
-
-def _build_native(info: CheckpointInfo) -> MultimodalModel:
-    # Importing this tower takes seconds, which other families should not pay.
-    from seer_core.models.native_vlm import NativeResolutionModel
+    from seer_core.models.native_vlm import NativeResolutionModel  # their libraries take seconds
     from seer_core.models.vision.qwen_vit import QwenVit
 
     return NativeResolutionModel(Decoder(info.decoder), QwenVit(info.vision), info.family.placeholder_id)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from seer_core.errors import ConfigError
 from seer_core.families.checkpoint import CheckpointInfo, inspect
 from seer_core.families.source import source_of
+from seer_core.models.weights import stored_tensors
 from seer_core.preprocess.processor import Processor, PromptRules
 from seer_core.preprocess.tokenizer import Tokenizer
 
@@ -76,11 +77,12 @@ def load_model(
     quiet: bool = False,
 ) -> MultimodalModel:
     """Tower, projector and decoder, as far as the family has them. `dtype` None is that of `default_dtype`."""
+    info = inspect(folder, family)
+    stored_tensors(folder)  # a broken file is told before seconds go into importing the towers
+    check_device(device)
     from seer_core.families.network import build_model, fill_model
     from seer_core.models.skeleton import skeleton
 
-    check_device(device)
-    info = inspect(folder, family)
     with skeleton():
         model = build_model(info)
     fill_model(model, info, device, dtype or default_dtype(info, device), quiet=quiet)

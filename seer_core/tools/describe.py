@@ -9,6 +9,7 @@ from seer_core.config import DecoderConfig
 from seer_core.errors import ConfigError, SeerError
 from seer_core.families.checkpoint import CODES_FOLDER, PROFILE
 from seer_core.families.registry import CheckpointInfo, default_dtype, inspect
+from seer_core.models.weights import stored_tensors
 from seer_core.preprocess.image import ImageLimits, decode_image
 from seer_core.preprocess.prepare import prepare_image
 from seer_core.preprocess.tokenizer_file import read_backend
@@ -29,7 +30,8 @@ def describe(folder: Path, family: str | None = None, image: bytes | None = None
     not take.
     """
     info = inspect(folder, family)
-    from seer_core.families.network import check_tensors  # seconds, which a folder that is no checkpoint need not wait
+    stored_tensors(folder)  # a broken file is told before seconds go into importing the towers
+    from seer_core.families.network import check_tensors
 
     tensors = check_tensors(info)
     parameters = sum(tensor.elements for tensor in tensors)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
@@ -154,3 +156,17 @@ def test_every_door_refuses_it_with_the_same_words(
         checked({"model": str(sharded)}).working_parts()
     assert named in caught.value.message
     assert process_time() - start < SOON_S
+
+
+@pytest.mark.parametrize("sharded", ["dimple"], indirect=True)
+@pytest.mark.parametrize("spoil", [lose_a_shard, cut_a_file, pickle_it])
+def test_a_broken_file_is_told_before_the_towers_libraries_are_imported(
+    sharded: Path, spoil: Callable[[Path], str]
+) -> None:
+    named = spoil(sharded)
+    commands = (["inspect", str(sharded)], ["generate", "--model", str(sharded), "--prompt", "What is it?"])
+    said = f"[main(command) for command in {commands}], 'transformers' in sys.modules"
+    cold = f"import sys; from seer_core.cli import main; print({said})"
+    ran = subprocess.run([sys.executable, "-c", cold], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[2, 2] False"
+    assert ran.stderr.count(named) == 2

@@ -11,6 +11,7 @@ import torch
 
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine, Row
+from seer_core.engine.pace import PACES
 from seer_core.errors import ContextLengthExceeded, EngineError, InvalidRequest
 from seer_core.models.decoder import Decoder
 from seer_core.prompt import EncodedPrompt
@@ -20,6 +21,7 @@ from tests.unit.engine.stage import (
     ROLES,
     SIZES,
     ScriptedDecoder,
+    decode,
     loop_of,
     make_engine,
     make_row,
@@ -108,6 +110,28 @@ def test_a_grown_canvas_keeps_what_was_committed_and_sent() -> None:
 def test_text_streams_without_gaps_as_it_becomes_known() -> None:
     deltas = run_dry(scripted("abcd", [0, 2, 1, 3, 4]), [make_row(canvas=8)])["a"]
     assert [delta.text for delta in deltas] == ["a", "bc", "d", ""]
+
+
+@pytest.mark.parametrize("schedule", sorted(PACES))
+def test_a_canvas_of_one_slot_is_complete_with_the_token_from_its_prompt(schedule: str) -> None:
+    loop = loop_of(shifted=True, first_token_from_prompt=True)
+    engine = Engine(random_decoder(), ROLES, decode, EngineConfig(), loop=loop)
+    outcome = run_alone(engine, make_row(canvas=1, max_tokens=1, decoding=Decoding(schedule=schedule)))
+    assert (outcome.kept_tokens, outcome.steps) == (1, 0)
+
+
+def test_an_answer_that_ends_with_the_token_from_its_prompt_is_given_at_once() -> None:
+    class Silent(ScriptedDecoder):
+        """Shifted: what it says of slot n stands at position n, and the prompt has one position."""
+
+        def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+            return super().logits(hidden + 1)
+
+    loop = loop_of(shifted=True, first_token_from_prompt=True)
+    silent = Silent([END, *spell("abcdef")], [0, 6, 5, 4, 3, 2, 1])
+    engine = Engine(silent, ROLES, decode, EngineConfig(), loop=loop)
+    outcome = run_alone(engine, make_row(canvas=7))
+    assert (outcome.text, outcome.finish_reason, outcome.steps) == ("", "stop", 1)
 
 
 def test_a_stop_string_ends_the_answer_before_it() -> None:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 import torch
 from torch import Tensor
 
+from seer_core.engine import lineup
+from seer_core.engine.batch import Batch
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine
 from seer_core.engine.footprint import Footprint
+from seer_core.engine.row import ActiveRow
 from seer_core.errors import ContextLengthExceeded, EngineError
 from seer_core.layers.attention import Attend, attend_own
 from seer_core.models.decoder import Decoder, Observer
@@ -61,6 +68,51 @@ def test_a_guided_row_reserves_both_of_its_runs() -> None:
     engine.admit([make_row(prompt_tokens=8, max_tokens=12, decoding=Decoding(guidance_scale=1.0))])
     engine.step()
     assert engine.key_places == (40, 50)
+
+
+def test_a_row_that_fails_before_it_runs_gives_its_keys_back() -> None:
+    class Full(Decoder):
+        def embed(self, ids: Tensor) -> Tensor:
+            raise torch.OutOfMemoryError
+
+    engine = engine_with(50, Full(SIZES))
+    engine.admit([make_row(max_tokens=12, decoding=Decoding(guidance_scale=1.0))])
+    (delta,) = engine.step()
+    assert "not enough memory" in str(delta.error)
+    assert engine.key_places == (0, 50)
+
+
+def test_memory_that_suffices_for_no_batch_but_for_each_row_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Small(Batch):
+        def __init__(self, rows: Sequence[ActiveRow], **options: Any) -> None:
+            if len(rows) > 1:
+                raise torch.OutOfMemoryError
+            super().__init__(rows, **options)
+
+    monkeypatch.setattr(lineup, "Batch", Small)
+    rows = [make_row(name, canvas=8, max_tokens=8) for name in "abc"]
+    deltas = run_dry(engine_with(200), [*rows, make_row("large", max_tokens=SIZES.max_positions)])
+    assert isinstance(deltas["large"][-1].error, ContextLengthExceeded)
+    for row in rows:
+        assert outcome_of(deltas[row.id]) == run_alone(engine_with(200), row)
+
+
+def test_what_a_failed_step_held_is_free_before_its_halves_run() -> None:
+    held: list[weakref.ref[Tensor]] = []
+
+    class Halving(Decoder):
+        def logits(self, hidden: Tensor) -> Tensor:
+            assert all(each() is None for each in held), "the failed step's tensors are still there"
+            scratch = hidden.clone()
+            if len(hidden) > 8:
+                held.append(weakref.ref(scratch))
+                raise torch.OutOfMemoryError
+            return super().logits(hidden)
+
+    engine = engine_with(200, Halving(SIZES))
+    deltas = run_dry(engine, [make_row(name, canvas=8, max_tokens=8) for name in "ab"])
+    assert held
+    assert all(outcome_of(deltas[name]) for name in "ab")
 
 
 def test_a_storm_of_cancellations_leaves_nothing_behind() -> None:
