@@ -126,7 +126,8 @@ def _command(
 
 def _asking_options() -> argparse.ArgumentParser:
     asking = argparse.ArgumentParser(add_help=False)
-    asking.add_argument("--image", type=Path, metavar="FILE", help="the picture the question is about")
+    about = "a picture the question is about; more than once for several"
+    asking.add_argument("--image", type=Path, action="append", default=[], metavar="FILE", help=about)
     asking.add_argument("--prompt", required=True, metavar="TEXT")
     asking.add_argument("--max-tokens", type=_positive, default=64, metavar="N", help="the canvas")
     asking.add_argument("--detector", metavar="NAME", help="who decides where the answer ends")

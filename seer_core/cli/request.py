@@ -11,7 +11,7 @@ from seer_core.types import Decoding, GenerationRequest, Message, Sampling
 
 def request_of(options: argparse.Namespace) -> GenerationRequest:
     """One user turn; what a command has no option for keeps its default. Raises `ConfigError` as `read_image`."""
-    images = () if options.image is None else (read_image(options.image),)
+    images = tuple(map(read_image, options.image))
     return GenerationRequest(
         id="cli",
         messages=(Message(role="user", text=options.prompt, images=images),),

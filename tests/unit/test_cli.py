@@ -168,6 +168,13 @@ def test_what_all_commands_share_may_stand_before_the_part_that_is_measured() ->
     assert not parser().parse_args(["bench", "engine"]).json
 
 
+def test_every_picture_that_is_given_is_asked_about(capsys: pytest.CaptureFixture[str]) -> None:
+    one, two = (str(EXAMPLES / name) for name in ("shapes.png", "digits.png"))
+    code, fields, _ = run(capsys, "generate", "--image", one, "--image", two, "--prompt", "List the shapes.")
+    assert code == 2
+    assert "2 images" in fields["error"]["message"]
+
+
 def test_doctor_says_what_can_be_run(capsys: pytest.CaptureFixture[str]) -> None:
     _, fields, _ = run(capsys, "doctor")
     assert fields["embedded_model"] == "lavida_llada"
