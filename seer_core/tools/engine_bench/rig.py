@@ -24,8 +24,9 @@ from seer_core.engine.planner import Planner
 from seer_core.engine.row import ActiveRow, Row
 from seer_core.errors import EngineError
 from seer_core.models.decoder import Decoder
+from seer_core.probe.detectors import whole_canvas
 from seer_core.prompt import EncodedPrompt
-from seer_core.types import Decoding, Forecast, Sampling, TokenRoles
+from seer_core.types import Decoding, Sampling, TokenRoles
 
 See = Callable[[Sequence[ActiveRow], Sequence[Batch]], None]
 """Told who runs, and how, before each step."""
@@ -106,7 +107,7 @@ class Rig:
         row = Row(
             id=str(index),
             prompt=EncodedPrompt(embeddings=embeddings),
-            forecast=_forecast(tokens),
+            forecast=whole_canvas(tokens),
             sampling=Sampling(max_tokens=tokens),
             decoding=decoding,
         )
@@ -124,17 +125,3 @@ def _those_left(lineup: Lineup, running: Sequence[ActiveRow]) -> list[ActiveRow]
     if len(left) < len(running):
         lineup.forget([row for row in running if row.canvas.complete])
     return left
-
-
-def _forecast(tokens: int) -> Forecast:
-    return Forecast(
-        length_tokens=tokens,
-        canvas_tokens=tokens,
-        boundary=None,
-        detector="none",
-        score=0.0,
-        jump=0.0,
-        noise=0.0,
-        snr=0.0,
-        fallback=True,
-    )
