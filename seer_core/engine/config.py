@@ -77,6 +77,10 @@ class EngineConfig:
                 raise ConfigError(f"{name} must be positive and ascending", field=name)
         if self.row_slots[0] != 1:
             raise ConfigError("row_slots must begin with 1, or a row alone has no shape", field="row_slots")
+        if min(self.core_rows) < 1 or max(self.core_rows) > self.row_slots[-1]:
+            raise ConfigError(
+                f"core_rows must be from 1 to the last of row_slots, {self.row_slots[-1]}", field="core_rows"
+            )
         if not 0 <= self.tau_pad < 1:
             raise ConfigError(f"tau_pad must be from 0 to below 1, not {self.tau_pad}", field="tau_pad")
 

@@ -28,6 +28,7 @@ CONFIGS = st.builds(
     launch_tokens=st.sampled_from([0, 32, 5000]),
     eager_tokens=st.sampled_from([0, 256, 10**9]),
     row_slots=st.sampled_from([(1,), (1, 4, 16), EngineConfig().row_slots]),
+    core_rows=st.just((1,)),
     plan_budget_bytes=st.sampled_from([40_000, 200_000, 2**40]),
 )
 

@@ -38,6 +38,7 @@ def test_sums_beyond_the_last_bucket_find_a_close_one() -> None:
         ("row_slots", {"row_slots": (2, 4)}),
         ("row_slots", {"row_slots": (1, 4, 4)}),
         ("plan_budget_bytes", {"plan_budget_bytes": 0}),
+        ("core_rows", {"core_rows": (2, 100)}),
         ("launch_tokens", {"launch_tokens": -1}),
     ],
 )

@@ -17,7 +17,7 @@ LOOPS = [pytest.param(loop, id=f"{family.name}-{name}") for family in FAMILIES f
 @pytest.mark.parametrize("loop", LOOPS)
 def test_settings_do_not_contradict_each_other(loop: LoopFacts) -> None:
     assert not (loop.prefix_lm and loop.cache_after_first_step)
-    assert not loop.first_token_from_prompt or (loop.prefix_lm and loop.shifted)
+    assert loop.first_token_from_prompt == (loop.prefix_lm and loop.shifted)  # nothing else predicts slot 0
     assert (loop.schedule == "even") == (loop.block_length < WHOLE_CANVAS)
     assert loop.schedule in PACES
     assert loop.commit in COMMITS
