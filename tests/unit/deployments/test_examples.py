@@ -12,6 +12,7 @@ import yaml
 from deployments.app import build, checked
 from deployments.local_service import check, read_config
 from seer_core.embedded import CHECKPOINT
+from seer_core.errors import ConfigError
 from seer_core.families.detection import FAMILIES
 
 CONFIGS = Path(__file__).parents[3] / "examples" / "serve_configs"
@@ -36,10 +37,18 @@ def test_it_names_its_family_and_what_serve_and_the_application_understand(famil
     assert {part.name for part in application.deployments} == {"Probe", "Worker"}
 
 
+def test_a_device_that_this_machine_lacks_is_named_before_anything_starts(tmp_path: Path) -> None:
+    shutil.copytree(CHECKPOINT, tmp_path / "model")
+    config = config_of("lavida_llada")
+    config["applications"][0]["args"] |= {"model": str(tmp_path / "model"), "device": "cuda:99"}
+    with pytest.raises(ConfigError, match="cuda:99"):
+        check(config)
+
+
 def test_the_application_is_built_of_it_where_the_checkpoint_is_there(tmp_path: Path) -> None:
     shutil.copytree(CHECKPOINT, tmp_path / "model")
     config = config_of("lavida_llada")
-    config["applications"][0]["args"]["model"] = str(tmp_path / "model")
+    config["applications"][0]["args"] |= {"model": str(tmp_path / "model"), "device": "cpu"}
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(config))
     (application,) = check(
         read_config(tmp_path / "config.yaml", host=None, http_port=None, grpc_port=None)
