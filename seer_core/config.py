@@ -53,8 +53,6 @@ class LoopFacts:
       position where the prompt is in the forward.
     - `first_token_from_prompt`: with `prefix_lm` and `shifted`, slot 0 is the likeliest token of the last prompt
       position, written before the first step.
-    - `guidance`: the reference knows classifier-free guidance: a second row whose prompt is all masks, and
-      `u + (scale + 1) * (c - u)`.
 
     What a step commits, where the request does not say otherwise:
 
@@ -75,7 +73,6 @@ class LoopFacts:
     cache_after_first_step: bool = False
     shifted: bool = False
     first_token_from_prompt: bool = False
-    guidance: bool = False
     block_length: int = 128
     schedule: str = "even"
     commit: str = "schedule"

@@ -59,11 +59,3 @@ class Family:
     def loop(self) -> LoopFacts:
         """The default loop."""
         return next(iter(self.loops.values()))
-
-    @property
-    def prefix_lm(self) -> bool:
-        return self.loop.prefix_lm
-
-    @property
-    def block_length(self) -> int:
-        return self.loop.block_length

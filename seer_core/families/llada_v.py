@@ -42,7 +42,7 @@ LLADA_V = Family(
     fill_id=126081,
     turn_end_id=126348,
     loops=MappingProxyType(
-        {"full": dataclasses.replace(LLADA_LOOP, banned_ids=BANNED, guidance=True, stop="scan")},
+        {"full": dataclasses.replace(LLADA_LOOP, banned_ids=BANNED, stop="scan")},
     ),
     decoder=_decoder,
     sight="siglip",

@@ -29,8 +29,6 @@ _CHAT = dataclasses.replace(
     images_lead=("<|mmu|>",),
 )
 
-_PLAIN = dataclasses.replace(LLADA_LOOP, guidance=True)
-
 
 def _framing(fields: Fields, vision: Fields, preprocessor: Fields) -> Framing:
     """The reference crops; it squashes diagrams, charts and documents. `image_fit` under the key `seer` says which."""
@@ -56,7 +54,7 @@ MMADA = Family(
     fill_id=126081,
     turn_end_id=126348,
     control_ids=MappingProxyType({"<|soi|>": 126084, "<|eoi|>": 126085, "<|mmu|>": 126089}),
-    loops=MappingProxyType({"full": _PLAIN, "fast": dataclasses.replace(_PLAIN, stop="block_end")}),
+    loops=MappingProxyType({"full": LLADA_LOOP, "fast": dataclasses.replace(LLADA_LOOP, stop="block_end")}),
     decoder=llada_decoder,
     sight="codes",
     image_rule=_framing,

@@ -36,7 +36,7 @@ LLADA = Family(
     mask_id=126336,
     fill_id=126081,
     turn_end_id=126348,
-    loops=MappingProxyType({"full": dataclasses.replace(LLADA_LOOP, guidance=True)}),
+    loops=MappingProxyType({"full": LLADA_LOOP}),
     decoder=llada_decoder,
 )
 

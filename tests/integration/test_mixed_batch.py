@@ -5,6 +5,7 @@ The rule: logits within 1e-5, and tokens equal except where the gap that decided
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -17,7 +18,7 @@ from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine
 from seer_core.engine.graphs.recording import RecordingGraphs
 from seer_core.engine.remasking import REMASKING
-from seer_core.engine.row import ActiveRow, Row
+from seer_core.engine.row import ActiveRow, Row, Written
 from seer_core.engine.sampler import Proposal, propose
 from seer_core.engine.schedule import SCHEDULES
 from seer_core.types import Decoding, Outcome, Sampling
@@ -95,13 +96,14 @@ def logits_of(stage: Stage, rows: list[ActiveRow], *, padded: bool) -> tuple[Ten
     return torch.split(logits, [len(row.canvas.holes) for row in rows])
 
 
-def decided_by(one: Proposal, other: Proposal, logits: Tensor) -> float:
-    """The smallest gap that lay between the two proposals: of two tokens, or of two confidences."""
+def decided_by(written: Sequence[Written], proposals: Sequence[Proposal], holes: list[int], logits: Tensor) -> float:
+    """The largest gap that decided what the two wrote differently: between two tokens, or between two confidences."""
+    slots = [holes.index(slot) for slot in set(written[0].slots) ^ set(written[1].slots)]
     top = logits.double().topk(2).values
-    differing = one.tokens != other.tokens
-    gaps = (top[:, 0] - top[:, 1])[differing]
-    spread = one.confidence.sort(descending=True).values.diff().abs()
-    return float(torch.cat((gaps, spread)).min()) if len(gaps) + len(spread) else 0.0
+    tokens = (top[:, 0] - top[:, 1])[proposals[0].tokens != proposals[1].tokens]
+    confidences = proposals[1].confidence[slots]
+    spread = confidences.max() - confidences.min() if slots else torch.zeros(())
+    return max(float(spread), float(tokens.max()) if len(tokens) else 0.0)
 
 
 @pytest.mark.parametrize("padded", [False, True], ids=["packed", "padded"])
@@ -116,10 +118,11 @@ def test_every_step_of_the_mix_is_the_step_alone(padded: bool) -> None:
             (expected,) = logits_of(alone, [twin], padded=False)
             # Guidance is a difference of two logits, times the scale.
             torch.testing.assert_close(found, expected, atol=TOLERANCE * (1 + 2 * own.guidance), rtol=0)
+            holes = list(twin.canvas.holes)
             proposals = [propose(each, mask_id=ROLES.mask_id, ask=own.ask) for each in (found, expected)]
             written = [row.commit(each) for row, each in zip((own, twin), proposals, strict=True)]
             if written[0] != written[1]:
-                assert decided_by(proposals[0], proposals[1], expected) < TOLERANCE
+                assert decided_by(written, proposals, holes, expected) < TOLERANCE
                 near_ties += 1
             steps += 1
         pairs = [
