@@ -15,7 +15,7 @@ from deployments.ingress import Ingress
 from deployments.parts import Parts
 from deployments.probe import Probe
 from deployments.router import Router
-from deployments.schema import Strict
+from deployments.schema import CommitName, Strict
 from deployments.validation import parse
 from deployments.worker import Worker
 from seer_core.embedded import CHECKPOINT
@@ -30,14 +30,17 @@ DRAIN_POLL_S = 0.1
 class AppArgs(Strict):
     """The `args` of the application. `model` is a checkpoint folder; without it the embedded model is served.
 
-    `family` overrides what the checkpoint looks like, `loop` its family's default way to denoise. `key_memory_gib`
-    bounds the keys and values of all rows that a worker runs.
+    `family` overrides what the checkpoint looks like, `loop` its family's default way to denoise. `commit` and
+    `commit_threshold` say what a step commits where the request does not. `key_memory_gib` bounds the keys and values
+    of all rows that a worker runs.
     """
 
     model: Path | None = None
     model_name: str | None = None
     family: str | None = None
     loop: str | None = None
+    commit: CommitName | None = None
+    commit_threshold: float | None = Field(default=None, allow_inf_nan=False)
     device: str = "cpu"
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     max_rows: int = Field(default=16, ge=1)
@@ -60,6 +63,8 @@ class AppArgs(Strict):
             dtype=self.dtype,
             family=self.family,
             loop=self.loop,
+            commit=self.commit,
+            commit_threshold=self.commit_threshold,
             key_memory_bytes=int(self.key_memory_gib * 2**30),
         )
 

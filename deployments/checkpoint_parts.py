@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +13,16 @@ from seer_core.embedded import CHECKPOINT
 if TYPE_CHECKING:
     import torch
 
+    from seer_core.config import LoopFacts
     from seer_core.families.checkpoint import CheckpointInfo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckpointParts:
-    """The parts of a checkpoint folder. Only `prepare` needs no torch."""
+    """The parts of a checkpoint folder. Only `prepare` needs no torch.
+
+    `commit` and `commit_threshold` take the place of the loop's own for requests that name none.
+    """
 
     folder: Path
     model_name: str
@@ -26,6 +30,8 @@ class CheckpointParts:
     dtype: str = "float32"
     family: str | None = None
     loop: str | None = None
+    commit: str | None = None
+    commit_threshold: float | None = None
     key_memory_bytes: int = 16 * 2**30
 
     @property
@@ -69,9 +75,16 @@ class CheckpointParts:
         config = EngineConfig(max_rows=max_rows, key_memory_bytes=self.key_memory_bytes)
         decode = load_processor(self.folder, self.family).decode
         graphs = graphs_for(decoder.device)
-        engine = Engine(decoder, info.roles, decode, config, loop=info.loop, graphs=graphs)
+        engine = Engine(decoder, info.roles, decode, config, loop=self._committing(info.loop), graphs=graphs)
         engine.prepare()  # a replica is not ready before
         return engine
+
+    def _committing(self, loop: LoopFacts) -> LoopFacts:
+        return replace(
+            loop,
+            commit=loop.commit if self.commit is None else self.commit,
+            commit_threshold=loop.commit_threshold if self.commit_threshold is None else self.commit_threshold,
+        )
 
     def _info(self) -> CheckpointInfo:
         from seer_core.families.checkpoint import inspect

@@ -19,6 +19,8 @@ from seer_core.types import Decoding, GenerationRequest, Message, Sampling
 
 DEFAULTS = GenerationRequest(id="", messages=())
 
+CommitName = Literal["schedule", "threshold", "factor", "confident"]
+
 
 class Strict(BaseModel):
     """Frozen, and deaf to unknown names."""
@@ -36,7 +38,7 @@ class SeerOptions(Strict):
     remasking: Literal["low_confidence", "entropy", "margin", "random", "leftmost"] | None = None
     schedule: Literal["even", "shift", "cosine", "timesteps", "share"] | None = None
     schedule_shift: float = Field(default=DEFAULTS.decoding.schedule_shift, gt=0, le=1e6)
-    commit: Literal["schedule", "threshold", "factor", "confident"] | None = None
+    commit: CommitName | None = None
     commit_threshold: float | None = Field(default=None, allow_inf_nan=False)
     commit_factor: float = Field(default=DEFAULTS.decoding.commit_factor, gt=0, allow_inf_nan=False)
     cache: Literal["exact", "fastdllm_prefix", "fastdllm_dual"] = "exact"

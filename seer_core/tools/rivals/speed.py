@@ -24,7 +24,7 @@ Record = dict[str, Any]
 
 ENCODING = "encoding"
 
-QUICK_S, MORE = 10.0, 2
+QUICK_S, MORE = 3.0, 2
 """A method that takes less than so many seconds is run so many times more in its cell, in turns again: a burst of
 others' work is as long as its whole run."""
 
