@@ -29,6 +29,7 @@ def _our_fault(code: str) -> Answer:
 
 TABLE: dict[type[SeerError], Answer] = {
     errors.InvalidRequest: _bad_request("invalid_request"),
+    errors.UnknownModel: Answer(http=404, grpc="NOT_FOUND", kind="invalid_request_error", code="model_not_found"),
     errors.BadImage: _bad_request("bad_image"),
     errors.ImageTooLarge: _bad_request("image_too_large", http=413),
     errors.ContextLengthExceeded: _bad_request("context_length_exceeded"),

@@ -18,7 +18,7 @@ from deployments.body_limit import BodyLimit
 from deployments.errors import answer_of, body, retry_after_s
 from deployments.schema import ChatRequest
 from deployments.validation import explain
-from seer_core.errors import InvalidRequest, NotReady, SeerError
+from seer_core.errors import InvalidRequest, NotReady, SeerError, UnknownModel
 from seer_core.types import Delta, GenerationRequest, Outcome
 
 MAX_BODY_BYTES = 64 * 2**20
@@ -58,6 +58,12 @@ def http_api(service: Service) -> FastAPI:
         """The one model this service has."""
         return replies.models(service.model, calibrated=service.calibrated)
 
+    @api.get("/v1/models/{name:path}")
+    async def model(name: str) -> dict[str, Any]:
+        """The same by name; 404 for any other."""
+        _check_model(service, name)
+        return replies.model_card(service.model, calibrated=service.calibrated)
+
     @api.get("/health")
     async def health() -> dict[str, str]:
         """This process lives."""
@@ -89,8 +95,8 @@ async def whole(deltas: AsyncGenerator[Delta, None]) -> Outcome:
 
 async def _chat(service: Service, question: ChatRequest, http: Request) -> Response:
     http.state.request_id = request_id = uuid.uuid4().hex
-    if question.model not in (None, service.model):
-        raise InvalidRequest(f"there is no model {question.model!r} here, only {service.model!r}", field="model")
+    if question.model is not None:
+        _check_model(service, question.model)
     reply = replies.Reply(id=request_id, model=service.model, created_s=int(time.time()))
     deltas = service.answer(question.request(request_id), "http")
     if not question.stream:
@@ -98,6 +104,11 @@ async def _chat(service: Service, question: ChatRequest, http: Request) -> Respo
     first = await anext(deltas)
     usage = question.stream_options is not None and question.stream_options.include_usage
     return StreamingResponse(_events(reply, first, deltas, usage=usage), media_type="text/event-stream")
+
+
+def _check_model(service: Service, name: str) -> None:
+    if name != service.model:
+        raise UnknownModel(f"there is no model {name!r} here, only {service.model!r}", field="model")
 
 
 async def _events(

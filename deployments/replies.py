@@ -83,6 +83,10 @@ class Reply:
 
 
 def models(model: str, *, calibrated: bool) -> dict[str, Any]:
-    """`GET /v1/models`. Where `seer.calibrated` is false, the probe's numbers were not fitted to this checkpoint."""
-    one = {"id": model, "object": "model", "created": 0, "owned_by": "seer", "seer": {"calibrated": calibrated}}
-    return {"object": "list", "data": [one]}
+    """`GET /v1/models`."""
+    return {"object": "list", "data": [model_card(model, calibrated=calibrated)]}
+
+
+def model_card(model: str, *, calibrated: bool) -> dict[str, Any]:
+    """One of them. Where `seer.calibrated` is false, the probe's numbers were not fitted to this checkpoint."""
+    return {"id": model, "object": "model", "created": 0, "owned_by": "seer", "seer": {"calibrated": calibrated}}

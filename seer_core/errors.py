@@ -3,6 +3,7 @@
     SeerError
     |- RequestError          the sender must change something
     |  |- InvalidRequest     a field, option or value is malformed, unknown or unsupported
+    |  |  `- UnknownModel     this service has no model of that name
     |  |- BadImage           bytes that are no image, or one that may not be decoded
     |  |  `- ImageTooLarge   more bytes or pixels than the limits allow
     |  `- ContextLengthExceeded
@@ -55,6 +56,10 @@ class RequestError(SeerError):
 
 class InvalidRequest(RequestError):
     """A field, option or value is malformed, unknown or unsupported."""
+
+
+class UnknownModel(InvalidRequest):
+    """This service has no model of that name."""
 
 
 class BadImage(RequestError):

@@ -138,9 +138,9 @@ async def test_a_path_that_is_not_there_is_told_in_the_same_shape(client: httpx.
 
 
 async def test_an_unknown_model_is_refused(client: httpx.AsyncClient, service: ScriptedService) -> None:
-    response = await chat(client, model="huge")
-    assert response.status_code == 400
-    assert response.json()["error"]["param"] == "model"
+    for response in (await chat(client, model="huge"), await client.get("/v1/models/huge")):
+        told = response.json()["error"]
+        assert (response.status_code, told["param"], told["code"]) == (404, "model", "model_not_found")
     assert (await chat(client, model="tiny")).status_code == 200
 
 
@@ -165,6 +165,7 @@ async def test_readiness_follows_the_workers_and_health_does_not(
 
 async def test_the_other_pages_are_there(client: httpx.AsyncClient) -> None:
     listed = (await client.get("/v1/models")).json()["data"][0]
+    assert (await client.get("/v1/models/tiny")).json() == listed
     assert (listed["id"], listed["seer"]["calibrated"]) == ("tiny", False)
     assert (await client.get("/docs")).status_code == 200
     schema = (await client.get("/openapi.json")).json()
