@@ -35,7 +35,7 @@ def describe(folder: Path, family: str | None = None, image: bytes | None = None
 
     tensors = check_tensors(info)
     parameters = sum(tensor.elements for tensor in tensors)
-    weights_gib = {dtype: round(parameters * size / 2**30, 2) for dtype, size in ITEM_BYTES.items()}
+    weights_gib = {dtype: round(parameters * size / 2**30, 4) for dtype, size in ITEM_BYTES.items()}
     free = free_by_device_gib()
     fits = fitting(weights_gib, free)
     tokenizer = _tokenizer(folder)
