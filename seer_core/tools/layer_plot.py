@@ -39,22 +39,26 @@ def points_of(report: Report) -> list[Point]:
 
 
 def plot_layers(reports: Mapping[str, Report], path: Path) -> None:
-    """A column per report, named by its key: mean error above, answers cut too short below.
+    """A column per report, named by its key: mean error above, then ends detected, then answers cut too short.
+
+    The error is that of the ends that were detected, so that neither of the upper two means much alone.
 
     Raises `ConfigError` where matplotlib is not installed.
     """
-    with picture(path, size_in=(3.4 * len(reports) + 0.6, 5.0)) as figure:
-        panels = figure.subplots(2, len(reports), sharex=True, sharey="row", squeeze=False)
+    with picture(path, size_in=(3.4 * len(reports) + 0.6, 6.8)) as figure:
+        panels = figure.subplots(3, len(reports), sharex=True, sharey="row", squeeze=False)
         for column, (name, report) in enumerate(reports.items()):
             points = points_of(report)
             _draw(panels[0][column], points, "mae_tokens")
-            _draw(panels[1][column], points, "over_truncation")
+            _draw(panels[1][column], points, "detection_rate")
+            _draw(panels[2][column], points, "over_truncation")
             panels[0][column].set_title(name)
             panels[0][column].set_yscale("symlog", linthresh=0.1)
-            panels[1][column].set_xlabel("layers run")
+            panels[2][column].set_xlabel("layers run")
         panels[0][0].set_ylabel("mean error, tokens")
-        panels[1][0].set_ylabel("over-truncation, share of rows")
-        panels[0][0].legend()
+        panels[1][0].set_ylabel("detected, share of ends")
+        panels[2][0].set_ylabel("over-truncation, share of rows")
+        figure.legend(*panels[0][0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
 
 
 def _point(detector: str, layers: int, scores: Mapping[str, Any]) -> Point:
