@@ -59,6 +59,8 @@ def run_layers(options: argparse.Namespace) -> None:
 
 
 def run_readout(options: argparse.Namespace) -> None:
+    import torch
+
     from seer_core.families.checkpoint import inspect
     from seer_core.pipeline import Pipeline
     from seer_core.probe.profile import Profile
@@ -74,7 +76,8 @@ def run_readout(options: argparse.Namespace) -> None:
         scene_samples(options.count, seed=CALIBRATION_SEED) if drawn else open_samples(options.data, options.count)
     )
     blank = Profile(fingerprint=inspect(options.model, options.family).fingerprint())
-    where = {"family": options.family, "loop": options.loop, "device": options.device}
+    dtype = None if options.dtype is None else getattr(torch, options.dtype)
+    where = {"family": options.family, "loop": options.loop, "device": options.device, "dtype": dtype}
     pipeline = Pipeline.load(options.model, **where, profile=blank)
     check_taps(pipeline, options.layers, options.tensors)
     labelled = label_once(pipeline, calibration_requests(samples, options.canvases), options.ends, batch_rows=16)

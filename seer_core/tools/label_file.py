@@ -33,6 +33,7 @@ def label_once(
     if path.exists():
         canvas = np.array([request.sampling.max_tokens for request in requests])
         return Labelled(prompts=stages.encode(requests), truth=Truth(canvas=canvas, end=_ends(path, of)))
+    path.parent.mkdir(parents=True, exist_ok=True)  # before the long part, not behind it
     labelled = self_label(stages, requests, batch_rows=batch_rows, progress=progress)
     path.write_text(json.dumps({"of": of, "end": labelled.truth.end.tolist()}) + "\n")
     return labelled

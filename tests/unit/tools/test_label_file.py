@@ -20,7 +20,7 @@ def requests(*texts: str, canvas: int = 16) -> list[GenerationRequest]:
 
 
 def test_runs_are_made_once_and_their_ends_read_from_then_on(tmp_path: Path) -> None:
-    path, stages = tmp_path / "ends.json", ScriptedStages()
+    path, stages = tmp_path / "new" / "ends.json", ScriptedStages()
     asked = requests("5 5", "20 -")
     first = label_once(stages, asked, path, batch_rows=2, progress=False)
     runs = len(stages.runs)
