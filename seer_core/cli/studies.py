@@ -1,4 +1,4 @@
-"""`seer bench canvases` and `seer bench layers`: two questions about detectors, with their pictures."""
+"""`seer bench canvases`, `seer bench layers` and `seer bench readout`: questions about detectors, with pictures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Command = Callable[..., argparse.ArgumentParser]
 
 
 def add_studies(command: Command) -> None:
-    """Add both to the parts of `bench`; `command` makes a sub-command."""
+    """Add them to the parts of `bench`; `command` makes a sub-command."""
     about = "does a longer canvas shorten answers, and does the forecast follow?"
     canvases = command("canvases", run_canvases, about)
     canvases.add_argument("--canvases", type=int, nargs="+", default=[32, 64, 128, 256], metavar="N")
@@ -23,6 +23,17 @@ def add_studies(command: Command) -> None:
     layers = command("layers", run_layers, "error against layers run, from the reports of calibrations", loads=False)
     layers.add_argument("reports", nargs="+", metavar="[NAME=]REPORT.json")
     layers.add_argument("--plot", type=Path, metavar="PNG")
+    about = "what the readout gains from features, layers, prompts and margins, and how it transfers"
+    readout = command("readout", run_readout, about)
+    readout.add_argument("--count", type=int, default=320, metavar="N", help="questions; the first N of a file's")
+    readout.add_argument("--canvases", type=int, nargs="+", default=[16, 32, 64, 128, 256], metavar="N")
+    readout.add_argument("--layers", type=int, nargs="+", default=[0, 1, 2, 3], metavar="L")
+    about = "what is tapped; the first is read wherever features are not compared"
+    readout.add_argument("--tensors", nargs="+", default=["gate", "product", "mlp"], metavar="NAME", help=about)
+    readout.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
+    readout.add_argument("--ends", type=Path, metavar="JSON", help="keep the untruncated runs' ends here, and go on")
+    readout.add_argument("--out", type=Path, metavar="JSON", help="write the result here too")
+    readout.add_argument("--plot", type=Path, metavar="PNG")
 
 
 def run_canvases(options: argparse.Namespace) -> None:
@@ -45,6 +56,48 @@ def run_layers(options: argparse.Namespace) -> None:
     if options.plot is not None:
         plot_layers(reports, options.plot)
     _print(options, [{"report": name, **point} for name, report in reports.items() for point in points_of(report)])
+
+
+def run_readout(options: argparse.Namespace) -> None:
+    import torch
+
+    from seer_core.families.checkpoint import inspect
+    from seer_core.pipeline import Pipeline
+    from seer_core.probe.profile import Profile
+    from seer_core.tools.calibrate import check_taps
+    from seer_core.tools.label_file import label_once
+    from seer_core.tools.readout_plot import plot_readout
+    from seer_core.tools.readout_study import study_readout
+    from seer_core.tools.sample_file import open_samples
+    from seer_core.tools.scenes import CALIBRATION_SEED, calibration_requests, scene_samples
+
+    drawn = options.data is None or str(options.data) == "embedded"
+    samples = list(
+        scene_samples(options.count, seed=CALIBRATION_SEED) if drawn else open_samples(options.data, options.count)
+    )
+    blank = Profile(fingerprint=inspect(options.model, options.family).fingerprint())
+    dtype = None if options.dtype is None else getattr(torch, options.dtype)
+    where = {"family": options.family, "loop": options.loop, "device": options.device, "dtype": dtype}
+    pipeline = Pipeline.load(options.model, **where, profile=blank)
+    check_taps(pipeline, options.layers, options.tensors)
+    labelled = label_once(pipeline, calibration_requests(samples, options.canvases), options.ends, batch_rows=16)
+    kinds = [sample.kind for sample in samples]
+    study = study_readout(pipeline, labelled, kinds, layers=options.layers, tensors=options.tensors)
+    if options.plot is not None:
+        plot_readout(study, options.plot)
+    _finish(options, {**study, "fingerprint": blank.fingerprint, "canvases_tokens": options.canvases})
+
+
+def _finish(options: argparse.Namespace, study: dict[str, Any]) -> None:
+    if options.out is not None:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(json.dumps(study, indent=1) + "\n")
+    if options.json:
+        print(json.dumps(study))
+        return
+    for part, rows in study.items():
+        for row in rows if isinstance(rows, list) and rows and isinstance(rows[0], dict) else ():
+            print(part, "  ".join(f"{name} {value}" for name, value in row.items()), sep=": ")
 
 
 def _report(given: str) -> tuple[str, dict[str, Any]]:

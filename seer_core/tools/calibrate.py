@@ -46,7 +46,7 @@ def calibrate(
     the rows loses its end token's slot, which bounds over-truncation. Raises `ProfileError` where no untruncated run
     ends, and `ConfigError` for taps that the model does not have.
     """
-    _check_taps(stages, layers, tensors)
+    check_taps(stages, layers, tensors)
     labelled = self_label(stages, requests, batch_rows=batch_rows, progress=progress)
     truth = labelled.truth
     if not (truth.end < truth.canvas).any():
@@ -63,7 +63,8 @@ def calibrate(
     return profile, {**report, **curves_of(stages, labelled, profile, batch_rows=batch_rows)}
 
 
-def _check_taps(stages: Stages, layers: Sequence[int], tensors: Sequence[str]) -> None:
+def check_taps(stages: Stages, layers: Sequence[int], tensors: Sequence[str]) -> None:
+    """Raises `ConfigError` for taps that the model does not have."""
     depth = stages.probe.model.decoder.config.layers
     for layer in layers:
         if not 0 <= layer < depth:

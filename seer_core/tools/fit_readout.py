@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from seer_core.probe.cost import Cost
-from seer_core.probe.readout import readout_boundary, readout_scores
+from seer_core.probe.readout import readout_boundary
 from seer_core.probe.rules import Readout
 from seer_core.probe.statistic import Curve
 from seer_core.tools.fit_paper import LOST_END
@@ -84,8 +84,8 @@ def fit_readout(
     """
     folds = folds_of(len(magnitudes), FOLDS, seed)
     settings = list(product(RIDGES, CAUTIONS))
-    scores = {ridge: _held_out_scores(magnitudes, truth, folds, ridge) for ridge in RIDGES}
-    found = np.stack([_boundaries(scores[ridge], caution) for ridge, caution in settings])  # [C, R]
+    scores = {ridge: held_out_scores(magnitudes, truth, folds, ridge=ridge) for ridge in RIDGES}
+    found = np.stack([boundaries_of(scores[ridge], caution) for ridge, caution in settings])  # [C, R]
     best = best_of(found, truth, lost_end=lost_end, most_over_truncation=ANY)
     ridge, caution = settings[best]
     boundaries = found[best]  # [R]
@@ -113,6 +113,31 @@ def fit_logistic(features: Tensor, labels: Tensor, *, ridge: float) -> Weights:
     return folded, float(bias - folded @ mean)
 
 
+def held_out_scores(features: Sequence[Tensor], truth: Truth, folds: Rows, *, ridge: float) -> list[Curve]:
+    """z [N_r] of every row, by weights fitted on the other `folds` [R]."""
+    scores: dict[int, Curve] = {}
+    for fold in np.unique(folds):
+        outside = np.flatnonzero(folds == fold)
+        own = scores_elsewhere(features, truth, inside=np.flatnonzero(folds != fold), outside=outside, ridge=ridge)
+        scores.update(zip(outside.tolist(), own, strict=True))
+    return [scores[row] for row in range(len(features))]
+
+
+def scores_elsewhere(
+    features: Sequence[Tensor], truth: Truth, *, inside: Rows, outside: Rows, ridge: float
+) -> list[Curve]:
+    """z [N_r] of the rows `outside`, by weights fitted on the rows `inside`; `features` [N_r, d] may have any sign."""
+    weights, bias = fit_logistic(*_positions(features, truth, inside), ridge=ridge)
+    chosen: list[int] = outside.tolist()
+    return [np.asarray((features[row] @ weights + bias).double().numpy(), np.float64) for row in chosen]
+
+
+def boundaries_of(scores: Sequence[Curve], caution: float = 0.0) -> Rows:
+    """The boundary [R] of every row's z, `caution` taken off it."""
+    found = [readout_boundary(z - caution).boundary for z in scores]
+    return np.array([NO_BOUNDARY if boundary is None else boundary for boundary in found], np.int64)
+
+
 def _minimise(features: Tensor, labels: Tensor, balance: Tensor, ridge: float) -> tuple[Tensor, Tensor]:
     weights = torch.zeros(features.shape[1], requires_grad=True)
     bias = torch.zeros((), requires_grad=True)
@@ -129,25 +154,7 @@ def _minimise(features: Tensor, labels: Tensor, balance: Tensor, ridge: float) -
     return weights.detach(), bias.detach()
 
 
-def _held_out_scores(magnitudes: Sequence[Tensor], truth: Truth, folds: Rows, ridge: float) -> list[Curve]:
-    """z [N_r] of every row, by weights fitted on the other folds."""
-    scores: dict[int, Curve] = {}
-    for fold in range(int(folds.max()) + 1):
-        inside = np.flatnonzero(folds != fold)
-        outside: list[int] = np.flatnonzero(folds == fold).tolist()
-        weights, bias = fit_logistic(*_positions(magnitudes, truth, inside), ridge=ridge)
-        for row in outside:
-            z = readout_scores(magnitudes[row], weights, bias)
-            scores[row] = np.asarray(z.double().numpy(), np.float64)
-    return [scores[row] for row in range(len(magnitudes))]
-
-
-def _boundaries(scores: Sequence[Curve], caution: float) -> Rows:
-    found = [readout_boundary(z - caution).boundary for z in scores]
-    return np.array([NO_BOUNDARY if boundary is None else boundary for boundary in found])
-
-
-def _positions(magnitudes: Sequence[Tensor], truth: Truth, rows: Rows) -> tuple[Tensor, Tensor]:
+def _positions(features: Sequence[Tensor], truth: Truth, rows: Rows) -> tuple[Tensor, Tensor]:
     chosen: list[int] = rows.tolist()
-    labels = [torch.arange(len(magnitudes[row])) >= int(truth.end[row]) for row in chosen]
-    return torch.cat([magnitudes[row] for row in chosen]), torch.cat(labels).float()
+    labels = [torch.arange(len(features[row])) >= int(truth.end[row]) for row in chosen]
+    return torch.cat([features[row] for row in chosen]), torch.cat(labels).float()

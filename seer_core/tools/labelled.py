@@ -5,7 +5,7 @@ Legend: R rows, N_r canvas of a row, d units.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -58,11 +58,29 @@ def magnitudes(
     stages: Stages, labelled: Labelled, *, layer: int, tensors: Sequence[str], batch_rows: int
 ) -> dict[str, list[Tensor]]:
     """|a| of step 0 at one layer, float32 [N_r, d] per row, by tensor. One layer at a time bounds the memory."""
+    return _values(stages, labelled, layer, tensors, batch_rows, torch.abs)
+
+
+def activations(
+    stages: Stages, labelled: Labelled, *, layer: int, tensors: Sequence[str], batch_rows: int
+) -> dict[str, list[Tensor]]:
+    """The same with their signs, which no detector reads."""
+    return _values(stages, labelled, layer, tensors, batch_rows, torch.clone)
+
+
+def _values(
+    stages: Stages,
+    labelled: Labelled,
+    layer: int,
+    tensors: Sequence[str],
+    batch_rows: int,
+    part: Callable[[Tensor], Tensor],
+) -> dict[str, list[Tensor]]:
     seen: dict[str, list[Tensor]] = {name: [] for name in tensors}
 
     def keep(at: int, name: str, values: Tensor) -> None:
         if at == layer and name in seen:
-            seen[name].append(values.float().abs().cpu())
+            seen[name].append(part(values.float()).cpu())
 
     _run(stages, labelled, range(len(labelled.prompts)), layer + 1, batch_rows, keep)
     return seen

@@ -162,6 +162,24 @@ def test_bench_canvases_asks_the_same_on_every_canvas(capsys: pytest.CaptureFixt
     assert [(row["canvas"], row["rows"]) for row in fields["rows"]] == [(8, 2), (16, 2)]
 
 
+def test_bench_readout_says_what_the_readout_gains_and_keeps_the_ends(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ends, out, picture = (tmp_path / name for name in ("ends.json", "study.json", "study.png"))
+    some = ["--count", "10", "--canvases", "8", "16", "--layers", "1", "--tensors", "gate", "--ends", str(ends)]
+    _, fields, _ = run(capsys, "bench", "readout", *some, "--out", str(out), "--plot", str(picture))
+    assert {"features", "stacking", "prompts", "margins", "canvases", "kinds"} <= fields.keys()
+    assert json.loads(out.read_text()) == fields
+    assert ends.exists()
+    assert picture.exists()
+
+
+def test_bench_readout_names_a_layer_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    code, fields, _ = run(capsys, "bench", "readout", "--count", "1", "--layers", "99")
+    assert code == 2
+    assert "no layer 99" in fields["error"]["message"]
+
+
 def test_what_all_commands_share_may_stand_before_the_part_that_is_measured() -> None:
     options = parser().parse_args(["bench", "--json", "--dtype", "bfloat16", "engine", "--batches", "4"])
     assert (options.json, options.dtype, options.batches) == (True, "bfloat16", [4])
