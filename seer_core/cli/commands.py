@@ -120,10 +120,12 @@ def run_calibrate(options: argparse.Namespace) -> None:
 def run_train(options: argparse.Namespace) -> None:
     """The embedded model's recipe, from the start or from where the folder's run stopped."""
     from seer_core.tools.loss_curve import plot_loss
-    from seer_core.tools.recipe import Recipe
+    from seer_core.tools.recipe import Recipe, ablation_recipe
     from seer_core.tools.train_embedded import Trainer
 
-    trainer = Trainer(Recipe(seed=options.seed), options.out)
+    penalty, seed = options.ablation, options.seed
+    recipe = Recipe(seed=seed) if penalty is None else ablation_recipe(penalty, seed=seed)
+    trainer = Trainer(recipe, options.out)
     trainer.run(options.until)
     curve = options.out / "loss.png"
     plot_loss(options.out / "log.jsonl", curve)

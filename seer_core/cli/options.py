@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,8 @@ def parser() -> argparse.ArgumentParser:
     train.add_argument("--out", type=Path, required=True, metavar="DIR")
     train.add_argument("--until", type=_positive, metavar="STEP", help="stop here; a later call goes on")
     train.add_argument("--seed", type=int, default=0)
+    about = "half the steps with this activation penalty (0 for none, shipped 0.15), to compare checkpoints"
+    train.add_argument("--ablation", type=_penalty, metavar="PENALTY", help=about)
     _add_bench(subcommands)
     _command(subcommands, "doctor", commands.run_doctor, "say what this machine can run", loads=False)
     _command(subcommands, "models", commands.run_models, "list the model families", loads=False)
@@ -150,6 +153,13 @@ def _columns(text: str) -> tuple[str, list[str]]:
     if not (name and equals and all(columns.split(","))):
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=COLUMN or NAME=COLUMN,COLUMN")
     return name, columns.split(",")
+
+
+def _penalty(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no penalty: 0 or more")
+    return value
 
 
 def _positive(text: str) -> int:

@@ -49,6 +49,19 @@ class Recipe:
         return self.phases[-1], self.phases[-1].steps
 
 
+def ablation_recipe(penalty: float, *, seed: int = 0) -> Recipe:
+    """Half the steps, and this activation penalty: to compare checkpoints that differ in it alone."""
+    return Recipe(
+        seed=seed,
+        phases=(
+            Phase(steps=600, scenes=32, canvases=2, rate_from=1.0, rate_to=0.25),
+            Phase(steps=600, scenes=64, canvases=1, rate_from=0.45, rate_to=0.0),
+        ),
+        penalty=penalty,
+        penalty_from_step=240,
+    )
+
+
 def learning_rate(step: int, recipe: Recipe) -> float:
     """Share of the peak rate: warm-up at the very start, a straight line within each phase."""
     phase, inside = recipe.at(step)

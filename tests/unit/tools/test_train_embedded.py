@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -10,7 +11,7 @@ import torch
 from seer_core.embedded.muon import orthogonalise
 from seer_core.families.registry import load_model, load_processor
 from seer_core.tools.loss_curve import plot_loss, smoothed
-from seer_core.tools.recipe import Phase, Recipe, learning_rate
+from seer_core.tools.recipe import Phase, Recipe, ablation_recipe, learning_rate
 from seer_core.tools.train_embedded import Trainer
 
 TINY = Recipe(
@@ -51,6 +52,11 @@ def test_the_rate_warms_up_falls_within_each_phase_and_ends_at_nothing() -> None
     assert rates[10 : first.steps] == sorted(rates[10 : first.steps], reverse=True)
     assert rates[first.steps] == second.rate_from
     assert rates[recipe.steps] == 0
+
+
+def test_ablations_differ_in_the_penalty_alone() -> None:
+    assert replace(ablation_recipe(0.0, seed=3), penalty=0.15) == ablation_recipe(0.15, seed=3)
+    assert ablation_recipe(0.0).steps == Recipe().steps / 2
 
 
 def test_orthogonalised_updates_have_singular_values_near_one() -> None:
