@@ -113,9 +113,10 @@ def _pipeline(options: argparse.Namespace) -> Pipeline:
 
     profile = options.profile
     if profile is not None:
-        profile = load_profile(profile, fingerprint=inspect(options.model).fingerprint())
+        profile = load_profile(profile, fingerprint=inspect(options.model, options.family).fingerprint())
     dtype = None if options.dtype is None else getattr(torch, options.dtype)
-    return Pipeline.load(options.model, device=options.device, dtype=dtype, profile=profile)
+    how = {"family": options.family, "loop": options.loop}
+    return Pipeline.load(options.model, device=options.device, dtype=dtype, profile=profile, **how)
 
 
 def _bench(options: argparse.Namespace, pipeline: Pipeline, settings: EndToEndSettings) -> EndToEnd:

@@ -19,6 +19,7 @@ from seer_core.probe.profile import Profile, Readout
 from seer_core.probe.reader import Reader
 from seer_core.probe.statistic import Evidence
 from seer_core.probe.step_zero import run_step_zero
+from seer_core.probe.window import first_look, settled, widened
 from seer_core.prompt import EncodedPrompt, Prompt
 from seer_core.types import Decoding, Forecast, TokenRoles
 
@@ -49,11 +50,26 @@ class Probe:
     ) -> list[Forecast]:
         """A forecast per request, in order.
 
-        Requests whose detectors cost the same run together, each batch only as deep as it needs; those that ask for no
-        truncation run nothing. Raises `InvalidRequest` for a detector that is unknown or that the profile has no
-        numbers for.
+        Canvases longer than the profile's window are looked at through it first. Requests whose detectors cost the same
+        run together, each batch only as deep as it needs; those that ask for no truncation run nothing. Raises
+        `InvalidRequest` for a detector that is unknown or that the profile has no numbers for.
         """
         detectors = [self._detector(decoding) for decoding in decodings]
+        looked = [first_look(canvas, self.profile.window_tokens) for canvas in canvas_tokens]
+        found = self._foresee(prompts, looked, detectors)
+        again = [row for row, canvas in enumerate(canvas_tokens) if not settled(found[row], canvas)]
+        whole = self._foresee(
+            [prompts[row] for row in again], [canvas_tokens[row] for row in again], [detectors[row] for row in again]
+        )
+        for row, forecast in zip(again, whole, strict=True):
+            found[row] = forecast
+        margins = [self.profile.margin_of(detector.name) for detector in detectors]
+        return [widened(*each) for each in zip(found, canvas_tokens, margins, strict=True)]
+
+    def _foresee(
+        self, prompts: Sequence[EncodedPrompt], canvas_tokens: Sequence[int], detectors: Sequence[Detector]
+    ) -> list[Forecast]:
+        """What each detector makes of a canvas of just that length."""
         by_cost: dict[Cost, list[int]] = {}
         for row, detector in enumerate(detectors):
             by_cost.setdefault(detector.cost(self.profile), []).append(row)
@@ -65,7 +81,10 @@ class Probe:
         return [forecasts[row] for row in range(len(prompts))]
 
     def profile_curve(self, prompt: EncodedPrompt, canvas_tokens: int, detector: str | None = None) -> ProbedCurve:
-        """Every curve the profile has a tap for, and what `detector` (the default one if None) makes of them."""
+        """Every curve the profile has a tap for, and what `detector` (the default one if None) makes of them.
+
+        The whole canvas is shown, whatever the profile's window.
+        """
         chosen = detector_named(detector if detector is not None else self.profile.default_detector, self.profile)
         cost = chosen.cost(self.profile)
         (evidence,) = self.observe([prompt], [canvas_tokens], cost if cost.head else None)

@@ -41,7 +41,8 @@ class Profile:
     """What the probe needs to know of one checkpoint.
 
     `fingerprint` is that of the weights; `calibrated` is false where the numbers are the paper's and nobody has fitted
-    them. Without a `readout` or a `calibrated_rule` the checkpoint cannot be served by that detector.
+    them. Without a `readout` or a `calibrated_rule` the checkpoint cannot be served by that detector. A canvas longer
+    than `window_tokens` is probed as one of so many first (see `window.py`); None probes it whole.
     """
 
     fingerprint: str
@@ -54,6 +55,7 @@ class Profile:
     first_end: FirstEndRule = field(default_factory=FirstEndRule)
     smartcrop: SmartCropRule = field(default_factory=SmartCropRule)
     dual: DualRule = field(default_factory=DualRule)
+    window_tokens: int | None = None
 
     def __post_init__(self) -> None:
         check("fingerprint", isinstance(self.fingerprint, str) and self.fingerprint != "", "a text")
@@ -64,6 +66,9 @@ class Profile:
         plain = isinstance(self.provenance, Mapping) and all(
             isinstance(value, (str, int, float)) for value in self.provenance.values()
         )
+        window = self.window_tokens
+        fits = window is None or (type(window) is int and window >= 1)
+        check("window_tokens", fits, "a whole number from 1 on, or null")
         check("provenance", plain, "texts and numbers by name")
 
     @property

@@ -1,7 +1,7 @@
 """A profile on disk: a JSON file, and the readout's weights in a safetensors file beside it.
 
 Strict both ways: an unknown or missing key, another version and a foreign fingerprint are all refused by name. Only
-whole sections of detectors that came later may be missing; their detectors then go by their defaults, or not at all.
+what came later may be missing: sections of detectors, which then go by their defaults or not at all, and the window.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def load_profile(path: Path, *, fingerprint: str | None = None) -> Profile:
     data = _read_json(path)
     if data.get("version") != VERSION:
         raise ProfileError(f"{path}: version {data.get('version')!r}, this software reads {VERSION}", field="version")
-    _check_keys("", data, {"version", *_names(Profile)}, optional=SECTIONS)
+    _check_keys("", data, {"version", *_names(Profile)}, optional={*SECTIONS, "window_tokens"})
     sections = {name: _rule(name, data) for name in SECTIONS if name in data}
     profile = Profile(
         **{**_without(data, "version"), "paper": _paper(data), "readout": _readout(data, path), **sections}

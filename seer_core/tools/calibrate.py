@@ -7,6 +7,7 @@ Knows neither where the prompts come from nor where the profile is kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from torch import Tensor
@@ -22,6 +23,7 @@ from seer_core.tools.fit_calibrated import fit_calibrated
 from seer_core.tools.fit_ended import Endings, fit_dual, fit_first_end, fit_smartcrop
 from seer_core.tools.fit_paper import LOST_END, fit_paper
 from seer_core.tools.fit_readout import fit_readout
+from seer_core.tools.fit_window import as_rows, fit_window
 from seer_core.tools.labelled import Labelled, magnitudes, observe_endings, self_label
 from seer_core.tools.price import Price, head_layers
 from seer_core.tools.scores import Truth
@@ -59,7 +61,9 @@ def calibrate(
             taps += _fit_tap(seen[name], truth, layer, name, lost_end)
     best = _best_fits(taps, observe_endings(stages, labelled, batch_rows=batch_rows), market)
     profile = choose(best, market, fingerprint=stages.probe.profile.fingerprint)
-    report = report_of(taps, best, market, profile.default_detector)
+    window, tried = fit_window(stages, labelled, profile, lost_end=lost_end, batch_rows=batch_rows, progress=progress)
+    profile = replace(profile, window_tokens=window)
+    report = {**report_of(taps, best, market, profile.default_detector), "windows": as_rows(tried, window)}
     return profile, {**report, **curves_of(stages, labelled, profile, batch_rows=batch_rows)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,23 @@ def as_text(report: Report, pictures: dict[str, Path]) -> str:
         f"| {' | '.join(COLUMNS)} |",
         f"|{'---|' * len(COLUMNS)}",
         *(_row(name, report[name]) for name in found),
+        "",
+        _window(report["windows"]),
     ]
     lines += [line for caption, path in pictures.items() for line in ("", f"![{caption}]({path.name})")]
     return "\n".join(lines) + "\n"
+
+
+def _window(tried: Sequence[Report]) -> str:
+    chosen = [one for one in tried if one["chosen"]]
+    if not chosen:
+        return "Every canvas is probed whole: no shorter window is both cheaper and as safe."
+    (one,) = chosen
+    return (
+        f"A canvas of more than {one['window_tokens']} tokens is probed as one of {one['window_tokens']} first: of"
+        f" {one['rows']} such rows {one['looked_again']:.1%} are looked at again, whole; {one['changed']:.1%} keep"
+        f" another length than without that window, {one['lost_end']:.1%} lose their end token's slot."
+    )
 
 
 def _row(name: str, found: Report) -> str:

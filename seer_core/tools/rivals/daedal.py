@@ -41,6 +41,11 @@ class _Running:
         return len(self.stream.embeddings)
 
 
+def runs_on(decoder: Decoder, loop: LoopFacts) -> bool:
+    """Whether a slot's own logits predict it, and a position is one number."""
+    return not (loop.shifted or decoder.config.rope_sections)
+
+
 class Daedal:
     """Up to `max_rows` rows at a time. Raises `ConfigError` for loops whose logits are shifted."""
 
@@ -54,7 +59,7 @@ class Daedal:
         max_rows: int,
         settings: DaedalSettings | None = None,
     ) -> None:
-        if loop.shifted or decoder.config.rope_sections:
+        if not runs_on(decoder, loop):
             raise ConfigError("daedal is defined for logits that are not shifted; leave it out of the methods")
         self._roles, self._decode, self._loop, self._max_rows = roles, decode, loop, max_rows
         self._settings = settings if settings is not None else DaedalSettings()

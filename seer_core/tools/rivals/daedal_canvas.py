@@ -17,14 +17,14 @@ from seer_core.types import TokenRoles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaedalSettings:
-    """The published numbers; start and growth are those of the comparison in Seer's paper.
+    """The published numbers.
 
     The tail is the last `window_tokens` slots whose likeliest token ends the answer; their end probabilities, summed
     and divided by the window, must reach `enough` before the denoising begins and stay at `settled` later, or masks are
     inserted. A proposal surer than `sure` is committed, a hole less sure than `unsure` is one to insert at.
     """
 
-    start_tokens: int = 16
+    start_tokens: int = 64
     growth_tokens: int = 8
     block_tokens: int = 32
     window_tokens: int = 32
@@ -46,7 +46,7 @@ class Seen:
 
 
 class DaedalCanvas:
-    """One row's tokens, never more than `limit` of them. `started_tokens` is the length at which denoising began."""
+    """One row's tokens, never more than `limit` of them. `started_tokens` are the masks with which denoising began."""
 
     def __init__(self, limit: int, *, roles: TokenRoles, settings: DaedalSettings) -> None:
         self._limit, self._roles, self._settings = limit, roles, settings
@@ -91,7 +91,7 @@ class DaedalCanvas:
             return
         fill = min(settings.window_tokens // 2, self._limit - length)
         self.tokens += [self._roles.fill_id] * fill
-        self.started_tokens = len(self.tokens)
+        self.started_tokens = length
 
     def _denoise(self, seen: Seen) -> None:
         """Stage 2: commit what is sure, or the surest; insert at the least sure hole while the tail is not settled."""

@@ -54,7 +54,7 @@ class EndToEnd:
     def missing(self) -> list[str]:
         """Names of the cells that are not there yet."""
         names = [quality_name(canvas, method.name, part) for canvas, part, method in self._quality_plan()]
-        names += [speed_name(*place) for place in self._speed_plan()]
+        names += [speed_name(*plan) for plan in self._speed_plan()]
         return [name for name in names if self.cells.get(name) is None]
 
     def records(self, canvas: int, method: str) -> list[Row]:
@@ -80,8 +80,8 @@ class EndToEnd:
     def _speeds(self, *, progress: bool) -> None:
         tracks: dict[int, Track] = {}
         own, methods = self.samples[: self.settings.speed_rows], self.settings.chosen
-        for canvas, batch, turn in tqdm(list(self._speed_plan()), "speed", unit="cell", disable=not progress):
-            name = speed_name(canvas, batch, turn)
+        for rows, canvas, batch, turn in tqdm(list(self._speed_plan()), "speed", unit="cell", disable=not progress):
+            name = speed_name(rows, canvas, batch, turn)
             if self._whole_speed(name) is None:
                 if batch not in tracks:
                     tracks[batch] = self.track_of(batch)
@@ -96,11 +96,11 @@ class EndToEnd:
                 for method in self.settings.chosen:  # the baseline is the first
                     yield canvas, parts[canvas][index], method
 
-    def _speed_plan(self) -> Iterator[tuple[int, int, int]]:
+    def _speed_plan(self) -> Iterator[tuple[int, int, int, int]]:
         for turn in range(self.settings.rounds):
             for batch in sorted(self.settings.batches, reverse=True):
                 for canvas in sorted(self.settings.canvases, reverse=True):
-                    yield canvas, batch, turn
+                    yield self.settings.speed_rows, canvas, batch, turn
 
     def _known(self, canvas: int, part: range, method: Method, other: str) -> Cell | None:
         """The other method's cell of the same rows, if this is not it."""
@@ -117,7 +117,8 @@ class EndToEnd:
     def _row(self, method: str, canvas: int, batch: int) -> Row | None:
         records = self.records(canvas, method)
         whole = self.records(canvas, BASELINE)[: len(records)]
-        turns = [self._whole_speed(speed_name(canvas, batch, turn)) for turn in range(self.settings.rounds)]
+        asked = self.settings.speed_rows
+        turns = [self._whole_speed(speed_name(asked, canvas, batch, turn)) for turn in range(self.settings.rounds)]
         timed = [cell for cell in turns if cell is not None]
         if not records and not timed:
             return None

@@ -22,12 +22,15 @@ ORACLE = "oracle"
 BLOCK_TOKENS = 32
 """The block of the rivals that have one, as in Fast-dLLM and block early stop."""
 
+DAEDAL_STARTS: Mapping[str, int] = MappingProxyType({"daedal": 64, "daedal_16": 16})
+"""The canvas it begins with, by method: its authors', and that of the comparison in Seer's paper."""
+
 Sight = Literal["detector", "oracle", "free_oracle"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method:
-    """How one contender answers: `decoding` in the engine, or DAEDAL's loop.
+    """How one contender answers: `decoding` in the engine, or DAEDAL's loop from a canvas of `daedal_from` tokens.
 
     Where it `sees` as an oracle it is told the untruncated run's end, after paying for the default detector's probe, or
     for nothing.
@@ -37,12 +40,12 @@ class Method:
     about: str
     decoding: Decoding
     sees: Sight = "detector"
-    daedal: bool = False
+    daedal_from: int | None = None
 
     @property
     def plain(self) -> bool:
         """Whether all it does is to truncate, so that its answer depends on the length it foresees alone."""
-        return not self.daedal and replace(self.decoding, detector=None) == Decoding()
+        return self.daedal_from is None and replace(self.decoding, detector=None) == Decoding()
 
 
 _WHOLE = Decoding(truncate=False)
@@ -63,7 +66,10 @@ def _methods() -> list[Method]:
             about=f"blocks of {BLOCK_TOKENS}, left as soon as the answer is complete",
             decoding=replace(_WHOLE, block_length=BLOCK_TOKENS),
         ),
-        Method(name="daedal", about="DAEDAL from 16 tokens, growing by 8", decoding=_WHOLE, daedal=True),
+        *(
+            Method(name=name, about=f"DAEDAL from {start} tokens, growing by 8", decoding=_WHOLE, daedal_from=start)
+            for name, start in DAEDAL_STARTS.items()
+        ),
         Method(
             name="fastdllm_prefix",
             about=f"Fast-dLLM prefix cache, threshold 0.9, blocks of {BLOCK_TOKENS}",

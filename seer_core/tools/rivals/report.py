@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from seer_core.config import LoopFacts
 from seer_core.pipeline import Pipeline
 from seer_core.probe.profile import Profile
 from seer_core.tools.evaluate import Sample
@@ -46,20 +47,23 @@ def machine() -> Facts:
 
 
 def identity(pipeline: Pipeline, data: str) -> Facts:
-    """What cells must have in common: weights, profile, questions, device and dtype."""
+    """What cells must have in common: weights, profile, family and its loop, questions, device and dtype."""
     decoder = pipeline.probe.model.decoder
     return {
         "fingerprint": pipeline.info.fingerprint(),
-        "profile": profile_digest(pipeline.probe.profile),
+        "profile": digest(pipeline.probe.profile),
+        "family": pipeline.info.family.name,
+        "loop": digest(pipeline.info.loop),
         "data": data,
         "device": decoder.device.type,
         "dtype": str(decoder.embedding.weight.dtype).removeprefix("torch."),
     }
 
 
-def profile_digest(profile: Profile) -> str:
-    """A name for the numbers of a profile."""
-    return blake2b(repr(sorted(asdict(profile).items())).encode(), digest_size=8).hexdigest()
+def digest(settings: Profile | LoopFacts) -> str:
+    """A name for the numbers of a profile, or of a loop."""
+    plain = {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asdict(settings).items()}
+    return blake2b(repr(sorted(plain.items())).encode(), digest_size=8).hexdigest()
 
 
 def _processor() -> str:

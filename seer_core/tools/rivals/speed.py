@@ -29,9 +29,9 @@ QUICK_S, MORE = 3.0, 2
 others' work is as long as its whole run."""
 
 
-def speed_name(canvas: int, batch: int, turn: int) -> str:
-    """The name of a cell."""
-    return f"speed-{canvas}-{batch}-{turn}"
+def speed_name(rows: int, canvas: int, batch: int, turn: int) -> str:
+    """The name of a cell of so many rows."""
+    return f"speed-{rows}-{canvas}-{batch}-{turn}"
 
 
 def speed_cell(

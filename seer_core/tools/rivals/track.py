@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -14,8 +14,9 @@ from seer_core.pipeline import Pipeline
 from seer_core.probe.detectors import whole_canvas
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.evaluate import oracle_forecast
-from seer_core.tools.rivals.daedal import Daedal
-from seer_core.tools.rivals.methods import Method
+from seer_core.tools.rivals.daedal import Daedal, runs_on
+from seer_core.tools.rivals.daedal_canvas import DaedalSettings
+from seer_core.tools.rivals.methods import DAEDAL_STARTS, Method
 from seer_core.tools.stages import Stages, batches
 from seer_core.types import Decoding, Forecast, GenerationRequest, Outcome
 
@@ -44,18 +45,21 @@ class Foreseen(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Track:
-    """At most `rows` rows run together, and so many prompts are probed together. `daedal` None: it cannot run here."""
+    """At most `rows` rows run together, and so many prompts are probed together.
+
+    `daedal` holds DAEDAL's loops by the length they begin with; none where it cannot run.
+    """
 
     stages: Stages
-    daedal: Loop | None
+    daedal: Mapping[int, Loop]
     rows: int
 
     def attempt(
         self, method: Method, requests: Sequence[GenerationRequest], ends: Sequence[int | None]
     ) -> list[Attempt]:
         """All of it, from pictures to text; `ends` are the untruncated runs' ends, for oracles only."""
-        if method.daedal:
-            return self._daedal(requests)
+        if method.daedal_from is not None:
+            return self._daedal(method.daedal_from, requests)
         foreseen = self.foresee(method, requests, ends)
         outcomes = self.run(foreseen)
         return [Attempt(outcome=o, boundary=f.forecast.boundary) for o, f in zip(outcomes, foreseen, strict=True)]
@@ -76,10 +80,10 @@ class Track:
         requests, prompts, forecasts = zip(*foreseen, strict=True)
         return self.stages.run(requests, prompts, forecasts)
 
-    def _daedal(self, requests: Sequence[GenerationRequest]) -> list[Attempt]:
-        if self.daedal is None:
+    def _daedal(self, start_tokens: int, requests: Sequence[GenerationRequest]) -> list[Attempt]:
+        if start_tokens not in self.daedal:
             raise ConfigError("daedal cannot run on this checkpoint; leave it out of the methods", field="methods")
-        outcomes = self.daedal.run(requests, self._encode(requests))
+        outcomes = self.daedal[start_tokens].run(requests, self._encode(requests))
         return [Attempt(outcome=outcome, boundary=None) for outcome in outcomes]
 
     def _encode(self, requests: Sequence[GenerationRequest]) -> list[EncodedPrompt]:
@@ -116,8 +120,13 @@ def track_over(pipeline: Pipeline, rows: int) -> Track:
     config = EngineConfig(max_rows=rows)
     engine = Engine(decoder, info.roles, decode, config, loop=info.loop, graphs=graphs_for(decoder.device))
     engine.prepare()
-    try:
-        daedal = Daedal(decoder, info.roles, decode, loop=info.loop, max_rows=rows)
-    except ConfigError:
-        daedal = None
-    return Track(stages=replace(pipeline, engine=engine), daedal=daedal, rows=rows)
+    return Track(stages=replace(pipeline, engine=engine), daedal=_daedals(pipeline, rows), rows=rows)
+
+
+def _daedals(pipeline: Pipeline, rows: int) -> dict[int, Loop]:
+    info, decoder, decode = pipeline.info, pipeline.probe.model.decoder, pipeline.processor.decode
+    loops: dict[int, Loop] = {}
+    for start in DAEDAL_STARTS.values() if runs_on(decoder, info.loop) else ():
+        settings = DaedalSettings(start_tokens=start)
+        loops[start] = Daedal(decoder, info.roles, decode, loop=info.loop, max_rows=rows, settings=settings)
+    return loops

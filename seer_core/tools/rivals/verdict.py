@@ -9,7 +9,7 @@ from seer_core.tools.rivals.methods import BASELINE
 
 Row = dict[str, Any]
 
-RIVALS = ("early_stop", "daedal", "fastdllm_prefix", "fastdllm_dual")
+RIVALS = ("early_stop", "daedal", "daedal_16", "fastdllm_prefix", "fastdllm_dual")
 OURS = ("seer", "seer_threshold", "seer_fastdllm_dual")
 KEEPS = 0.99
 """A rival whose answers agree less often with the untruncated ones is not compared on speed."""

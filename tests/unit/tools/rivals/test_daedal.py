@@ -10,6 +10,7 @@ from seer_core.errors import ConfigError
 from seer_core.models.decoder import Decoder
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.rivals.daedal import Daedal
+from seer_core.tools.rivals.daedal_canvas import DaedalSettings
 from seer_core.types import GenerationRequest, Message, Outcome, Sampling
 from tests.unit.engine.stage import ROLES, SIZES, ScriptedDecoder, decode, loop_of, random_decoder, spell
 
@@ -24,7 +25,8 @@ def prompt(length: int) -> EncodedPrompt:
 
 
 def run(decoder: Decoder, lengths: Sequence[int], *, rows: int = 2, prefix_lm: bool = True) -> list[Outcome]:
-    daedal = Daedal(decoder, ROLES, decode, loop=loop_of(prefix_lm=prefix_lm), max_rows=rows)
+    settings = DaedalSettings(start_tokens=16)
+    daedal = Daedal(decoder, ROLES, decode, loop=loop_of(prefix_lm=prefix_lm), max_rows=rows, settings=settings)
     return daedal.run([request(f"{n}") for n in range(len(lengths))], [prompt(length) for length in lengths])
 
 

@@ -27,7 +27,7 @@ def grown(answer: int, limit: int = 32) -> DaedalCanvas:
 def test_a_canvas_grows_until_half_its_window_ends_the_answer_and_gets_fill_behind() -> None:
     canvas = grown(5)
     assert canvas.tokens == [MASK] * 8 + [FILL] * 2  # 8 masks: three ends of a window of four
-    assert (canvas.started_tokens, canvas.steps) == (10, 3)
+    assert (canvas.started_tokens, canvas.steps) == (8, 3)
 
 
 def test_an_answer_that_fits_starts_at_once() -> None:

@@ -34,7 +34,7 @@ class WholeOnDemand(ScriptedStages):
 def cells(*scripts: str, methods: tuple[str, ...] = ("fixed", "seer", "oracle")) -> dict[str, Any]:
     samples = [Sample(image=b"", prompt=s, answers=("x" * int(s.split()[0]),), kind="list") for s in scripts]
     stages = WholeOnDemand()
-    track = Track(stages=stages, daedal=None, rows=2)
+    track = Track(stages=stages, daedal={}, rows=2)
     made: dict[str, Any] = {}
     for name in methods:
         made[name] = quality_cell(track, METHODS[name], samples, CANVAS, made.get("fixed"), made.get("seer"))

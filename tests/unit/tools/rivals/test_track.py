@@ -33,6 +33,6 @@ def test_an_attempt_is_the_same_on_every_track(name: str) -> None:
 
 
 def test_a_checkpoint_on_which_daedal_cannot_run_says_so() -> None:
-    track = replace(tiny_track(1), daedal=None)
+    track = replace(tiny_track(1), daedal={})
     with pytest.raises(ConfigError, match="leave it out"):
         track.attempt(METHODS["daedal"], REQUESTS, [None] * 3)

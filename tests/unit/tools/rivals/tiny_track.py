@@ -12,6 +12,7 @@ from seer_core.probe.profile import PaperRule, Profile, Readout
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.evaluate import Sample
 from seer_core.tools.rivals.daedal import Daedal
+from seer_core.tools.rivals.methods import DAEDAL_STARTS
 from seer_core.tools.rivals.track import Track
 from seer_core.types import Forecast, GenerationRequest, Outcome
 from tests.unit.probe.tiny import ROLES, random_prompt, tiny_model
@@ -64,7 +65,7 @@ class TinyStages:
 def tiny_track(rows: int) -> Track:
     stages = TinyStages(rows)
     daedal = Daedal(stages.probe.model.decoder, ROLES, decode, loop=LOOP, max_rows=rows)
-    return Track(stages=stages, daedal=daedal, rows=rows)
+    return Track(stages=stages, daedal=dict.fromkeys(DAEDAL_STARTS.values(), daedal), rows=rows)
 
 
 def tiny_samples(count: int) -> list[Sample]:
