@@ -17,7 +17,8 @@ LEGEND = (
     "Over-truncation is the share of rows with fewer tokens kept than the answer has, under the margin; `at most` is "
     "the upper end of its 95 % interval (Wilson); false cuts are those of canvases that hold no end. Work is in "
     "positions through the whole decoder: one token a step, prompt cached, probe included; `of oracle` is the share of "
-    "an oracle's saving. All but `paper` are scored on rows that their numbers were not fitted on."
+    "an oracle's saving. All but `paper` are scored on rows that their weights and rules were not fitted on; the tap, "
+    "the margin and the readout's ridge and caution are chosen by these scores."
 )
 COLUMNS = (
     *("detector", "layers", "tensor", "MAE", "detected", "margin", "kept", "over-truncation", "at most"),

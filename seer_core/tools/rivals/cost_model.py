@@ -1,15 +1,17 @@
 """What a request costs by arithmetic alone, here and in a decoder of LLaDA-8B's shape.
 
 The unit and assumptions are those of `tools/price.py`: one token a step, the prompt's keys kept. The prompt itself is
-added once, as every method pays for it. A detector that taps layer k here is assumed to tap layer k there.
+added once, as every method pays for it. The probe runs it once more, unless its keys are kept (`keys_kept`), as they
+can be where one process probes and denoises.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from seer_core.config import DecoderConfig
 from seer_core.probe.cost import Cost
-from seer_core.tools.price import Price, head_layers
-from seer_core.tools.scores import Rows, Truth
+from seer_core.tools.price import head_layers
 
 LLADA_8B = DecoderConfig(
     hidden_size=4096,
@@ -27,14 +29,32 @@ LARGE_PROMPT_TOKENS = 1000
 """A prompt with one picture, as LaViDa makes it: four tiles and a view of 14 x 14 tokens each, and a question."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looks:
+    """What a probe looked at, on average over requests: canvas positions in all, and how often it ran the prompt."""
+
+    canvas_tokens: float
+    times: float = 1.0
+
+
 def model_positions(
-    config: DecoderConfig, prompt_tokens: float, cost: Cost, boundaries: Rows, truth: Truth, margin_tokens: int
+    config: DecoderConfig,
+    prompt_tokens: float,
+    cost: Cost,
+    looks: Looks,
+    denoised: float,
+    *,
+    keys_kept: bool = False,
 ) -> float:
-    """Positions through the whole decoder for one request, on average over boundaries [R]."""
-    price = Price(
-        layers=config.layers,
-        head_layers=head_layers(config),
-        prompt_tokens=prompt_tokens,
-        canvas_tokens=float(truth.canvas.mean()),
-    )
-    return prompt_tokens + price.total(cost, boundaries, truth, margin_tokens)
+    """Positions through the whole decoder for one request, of which the denoising is `denoised`."""
+    prompts = 0.0 if keys_kept else looks.times * prompt_tokens
+    through = cost.layers_of(config.layers) * (prompts + looks.canvas_tokens)
+    head = head_layers(config) * looks.canvas_tokens if cost.head else 0.0
+    return prompt_tokens + (through + head) / config.layers + denoised
+
+
+def at_depth(cost: Cost, here: DecoderConfig, there: DecoderConfig) -> Cost:
+    """The same cost where the tap lies at the same share of the other decoder's layers."""
+    if cost.layers is None:
+        return cost
+    return replace(cost, layers=round(cost.layers * there.layers / here.layers))

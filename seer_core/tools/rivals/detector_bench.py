@@ -18,14 +18,15 @@ from tqdm import tqdm
 
 from seer_core.pipeline import Pipeline
 from seer_core.probe.cost import WHOLE_STEP
-from seer_core.probe.detectors import DETECTORS, detector_named, foresee
+from seer_core.probe.detectors import DETECTORS, Detector, detector_named, foresee
 from seer_core.probe.profile import Profile
 from seer_core.probe.statistic import Evidence
+from seer_core.probe.window import first_look, settled, widened
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.evaluate import Sample
-from seer_core.tools.rivals.cost_model import LARGE_PROMPT_TOKENS, LLADA_8B, model_positions
+from seer_core.tools.rivals.cost_model import LARGE_PROMPT_TOKENS, LLADA_8B, Looks, at_depth, model_positions
 from seer_core.tools.rivals.quality import requests_of
-from seer_core.tools.scores import NO_BOUNDARY, Truth, kept, score, wilson_upper
+from seer_core.tools.scores import NO_BOUNDARY, Truth, kept, score, wilson_upper, work
 from seer_core.tools.stages import batches
 from seer_core.types import Decoding, Forecast
 
@@ -40,10 +41,11 @@ TIMED_ROUNDS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Looked:
-    """What step 0 showed of every row, and on canvases without a boundary."""
+    """What step 0 showed of every row, through the profile's window and whole, and on canvases without a boundary."""
 
     truth: Truth
     prompt_tokens: float
+    first: Sequence[Evidence]
     seen: Sequence[Evidence]
     endless: Sequence[Evidence]
 
@@ -66,10 +68,12 @@ def bench_detectors(
     rows: list[Row] = []
     for canvas, own in tqdm(ends.items(), "detectors", unit="canvas", disable=not progress):
         seen = _observe(pipeline, prompts[: len(own)], [canvas] * len(own), batch_rows)
+        window = first_look(canvas, pipeline.probe.profile.window_tokens)
+        first = seen if window == canvas else _observe(pipeline, prompts[: len(own)], [window] * len(own), batch_rows)
         truth = Truth(canvas=np.full(len(own), canvas), end=np.array([canvas if end is None else end for end in own]))
         timed = _timed(pipeline, prompts[:batch_rows], canvas, names)
         length = float(np.mean([prompt.length_tokens for prompt in prompts]))
-        looked = Looked(truth=truth, prompt_tokens=length, seen=seen, endless=endless)
+        looked = Looked(truth=truth, prompt_tokens=length, first=first, seen=seen, endless=endless)
         rows += [{**_row(pipeline, looked, canvas, name), "probe_ms": timed[name]} for name in names]
     return rows
 
@@ -78,13 +82,14 @@ def _row(pipeline: Pipeline, looked: Looked, canvas: int, name: str) -> Row:
     profile = pipeline.probe.profile
     detector = detector_named(name, profile)
     cost = detector.cost(profile)
-    found = [foresee(detector, evidence, profile) for evidence in looked.seen]
+    found, looks = _foresee(detector, looked, canvas, profile)
     margin, truth = profile.margin_of(name), looked.truth
     boundaries = np.array([NO_BOUNDARY if one.boundary is None else one.boundary for one in found])
     scored = score(boundaries, truth, margin)
     cut = int((kept(boundaries, truth.canvas, margin) < truth.end).sum())
     here = pipeline.probe.model.decoder.config
-    priced = (cost, boundaries, truth, margin)
+    denoised = work(boundaries, truth, margin)
+    large = (LLADA_8B, LARGE_PROMPT_TOKENS)
     false = sum(_cuts(foresee(detector, evidence, profile)) for evidence in looked.endless)
     return {
         "detector": name,
@@ -99,12 +104,27 @@ def _row(pipeline: Pipeline, looked: Looked, canvas: int, name: str) -> Row:
         "over_truncation_wilson": wilson_upper(cut, len(found)),
         "lost_end": scored.lost_end,
         "kept_tokens": scored.kept_tokens,
-        "model_positions": model_positions(here, looked.prompt_tokens, *priced),
-        "model_positions_llada_8b": model_positions(LLADA_8B, LARGE_PROMPT_TOKENS, *priced),
+        "probes": looks.times,
+        "model_positions": model_positions(here, looked.prompt_tokens, cost, looks, denoised),
+        "model_positions_keys_kept": model_positions(here, looked.prompt_tokens, cost, looks, denoised, keys_kept=True),
+        "model_positions_llada_8b": model_positions(*large, cost, looks, denoised),
+        "model_positions_llada_8b_keys_kept": model_positions(*large, cost, looks, denoised, keys_kept=True),
+        "model_positions_llada_8b_same_depth": model_positions(*large, at_depth(cost, here, LLADA_8B), looks, denoised),
         "endless_rows": len(looked.endless),
         "false_cuts": false / len(looked.endless) if looked.endless else None,
         "false_cuts_wilson": wilson_upper(false, len(looked.endless)) if looked.endless else None,
     }
+
+
+def _foresee(detector: Detector, looked: Looked, canvas: int, profile: Profile) -> tuple[list[Forecast], Looks]:
+    """The forecasts, as the probe makes them, and what it looks at for them."""
+    first = [foresee(detector, evidence, profile) for evidence in looked.first]
+    stands = [settled(forecast, canvas) for forecast in first]
+    again = [foresee(detector, evidence, profile) for evidence in looked.seen]
+    margin = profile.margin_of(detector.name)
+    found = [widened(one if ok else other, canvas, margin) for one, other, ok in zip(first, again, stands, strict=True)]
+    share = 1 - float(np.mean(stands))
+    return found, Looks(canvas_tokens=looked.first[0].canvas_tokens + share * canvas, times=1 + share)
 
 
 def _endless(

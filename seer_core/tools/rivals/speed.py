@@ -69,7 +69,13 @@ def speed_of(cells: Sequence[Cell], method: str) -> Record:
         "ratio_to_oracle": _ratio(cells, method, ORACLE, "seconds"),
         "cpu_ratio_to_baseline": _ratio(cells, method, BASELINE, "cpu_seconds"),
         "cpu_ratio_to_oracle": _ratio(cells, method, ORACLE, "cpu_seconds"),
+        "ratio_to": {other: _ratio(cells, method, other, "seconds") for other in _others(cells, method)},
+        "cpu_ratio_to": {other: _ratio(cells, method, other, "cpu_seconds") for other in _others(cells, method)},
     }
+
+
+def _others(cells: Sequence[Cell], method: str) -> list[str]:
+    return [name for name in cells[0] if name not in (method, ENCODING)]
 
 
 def _timed(track: Track, method: Method, samples: Sequence[Sample], canvas: int, ends: Sequence[int | None]) -> Record:

@@ -37,7 +37,15 @@ def write(path: Path, rows: list[dict[str, Any]], **more: Any) -> Path:
 def whole(tmp_path: Path, **more: Any) -> Path:
     measured = {"canvas": 64, "batch": 1, "quality_rows": 4, "rounds": 3, "exact_agreement": 1.0}
     speeds = {"fixed": 1.0, "daedal": 4.0, "seer": 8.0}
-    rows = [{"method": name, **measured, "ratio_to_baseline": speed} for name, speed in speeds.items()]
+    rows = [
+        {
+            "method": name,
+            **measured,
+            "ratio_to_baseline": speed,
+            **{kind: {other: speed / one for other, one in speeds.items()} for kind in ("ratio_to", "cpu_ratio_to")},
+        }
+        for name, speed in speeds.items()
+    ]
     return write(tmp_path / "whole.json", rows, **more)
 
 

@@ -26,6 +26,7 @@ def test_ratios_are_taken_inside_a_round_so_that_drift_cancels() -> None:
     found = speed_of(rounds, "seer")
     assert (found["ratio_to_baseline"], found["ratio_to_oracle"]) == (pytest.approx(5.0), pytest.approx(0.5))
     assert (found["steps"], found["positions"], found["head_positions"]) == (10.0, 20.0, 2.0)
+    assert found["ratio_to"] == {"fixed": pytest.approx(5.0), "oracle": pytest.approx(0.5)}
     assert found["encoding_share"] == pytest.approx(0.25)
     assert found["valid_tokens_per_s"] == pytest.approx(100 / 6)
 
