@@ -20,6 +20,10 @@ def add_studies(command: Command) -> None:
     canvases.add_argument("--canvases", type=int, nargs="+", default=[32, 64, 128, 256], metavar="N")
     canvases.add_argument("--count", type=int, default=64, metavar="N", help="questions")
     canvases.add_argument("--plot", type=Path, metavar="PNG")
+    cuts = command("cuts", run_cuts, "what a cut costs that comes so many tokens too early")
+    cuts.add_argument("--canvas", type=int, default=64, metavar="N")
+    cuts.add_argument("--cuts", type=int, nargs="+", default=[1, 2, 4, 8, 16], metavar="N", help="tokens")
+    cuts.add_argument("--count", type=int, default=128, metavar="N", help="questions")
     layers = command("layers", run_layers, "error against layers run, from the reports of calibrations", loads=False)
     layers.add_argument("reports", nargs="+", metavar="[NAME=]REPORT.json")
     layers.add_argument("--plot", type=Path, metavar="PNG")
@@ -47,6 +51,19 @@ def run_canvases(options: argparse.Namespace) -> None:
     if options.plot is not None:
         plot_canvases(rows, options.plot)
     _print(options, rows)
+
+
+def run_cuts(options: argparse.Namespace) -> None:
+    import torch
+
+    from seer_core.pipeline import Pipeline
+    from seer_core.tools.cut_study import study_cuts
+    from seer_core.tools.scenes import calibration_requests, scene_samples
+
+    requests = calibration_requests(scene_samples(options.count), [options.canvas])
+    dtype = None if options.dtype is None else getattr(torch, options.dtype)
+    where = {"family": options.family, "loop": options.loop, "device": options.device, "dtype": dtype}
+    _print(options, study_cuts(Pipeline.load(options.model, **where), requests, options.cuts))
 
 
 def run_layers(options: argparse.Namespace) -> None:
