@@ -7,16 +7,15 @@ import json
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
+from seer_core.cli.data import own_samples
+from seer_core.cli.load import chosen_dtype, load_pipeline
 from seer_core.cli.request import read_image, request_of
 from seer_core.types import Decoding, Outcome
 
 if TYPE_CHECKING:
     import numpy as np
-    import torch
     from numpy.typing import NDArray
 
-    from seer_core.pipeline import Pipeline
-    from seer_core.probe.profile import Profile
     from seer_core.tools.evaluate import Samples
 
 Printed = dict[str, Any]
@@ -29,11 +28,11 @@ def run_generate(options: argparse.Namespace) -> None:
     """One question, one answer."""
     request = request_of(options)
     if options.json:
-        pipeline = _pipeline(options)
+        pipeline = load_pipeline(options)
         fields = _outcome_fields(pipeline.generate([request])[0])
         _print_json({**fields, "calibrated": pipeline.probe.profile.calibrated})
         return
-    for delta in _pipeline(options).stream(request):
+    for delta in load_pipeline(options).stream(request):
         if delta.error is not None:
             raise delta.error
         print(delta.text, end="", flush=True)
@@ -42,7 +41,7 @@ def run_generate(options: argparse.Namespace) -> None:
 
 def run_probe(options: argparse.Namespace) -> None:
     """Step 0 only: the curve, the boundary and what would be kept."""
-    pipeline = _pipeline(options)
+    pipeline = load_pipeline(options)
     (prompt,) = pipeline.encode([request_of(options)])
     seen = pipeline.probe.profile_curve(prompt, options.max_tokens, options.detector)
     if options.plot is not None:
@@ -82,7 +81,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     from seer_core.tools.evaluation_file import EvaluationFile, settings_of
 
     samples, decoding = _samples(options), Decoding(detector=options.detector)
-    pipeline = _pipeline(options)
+    pipeline = load_pipeline(options)
     kept = None
     if options.out is not None:
         dtype = str(next(pipeline.probe.model.decoder.parameters()).dtype)
@@ -105,7 +104,7 @@ def run_calibrate(options: argparse.Namespace) -> None:
     # A profile that lies beside the weights may belong to others; what is fitted here needs none.
     blank = Profile(fingerprint=inspect(options.model, options.family).fingerprint())
     requests = calibration_requests(_samples(options, CALIBRATION_SEED), options.canvases)
-    pipeline = _pipeline(options, profile=blank)
+    pipeline = load_pipeline(options, profile=blank)
     profile, report = calibrate(pipeline, requests, layers=options.layers, tensors=options.tensors)
     out.parent.mkdir(parents=True, exist_ok=True)
     save_profile(profile, out)
@@ -137,7 +136,7 @@ def run_bench(options: argparse.Namespace) -> None:
     from seer_core.tools.bench import bench
     from seer_core.tools.scenes import scene_samples
 
-    rows = bench(_pipeline(options), scene_samples(options.count), canvases=options.canvases, rounds=options.rounds)
+    rows = bench(load_pipeline(options), scene_samples(options.count), canvases=options.canvases, rounds=options.rounds)
     if options.json:
         _print_json({"rows": rows, "count": options.count})
         return
@@ -154,7 +153,7 @@ def run_bench_engine(options: argparse.Namespace) -> None:
 
     settings = BenchSettings(**{field.name: getattr(options, field.name) for field in fields(BenchSettings)})
     info = inspect(options.model, options.family, options.loop)
-    where = {"device": options.device, "dtype": _dtype(options), "family": options.family}
+    where = {"device": options.device, "dtype": chosen_dtype(options), "family": options.family}
     decoder = load_model(options.model, **where).decoder
     rows = bench_engine(decoder, info.roles, settings, loop=info.loop)
     if options.plot is not None:
@@ -204,38 +203,16 @@ def run_inspect(options: argparse.Namespace) -> None:
 
 
 def _samples(options: argparse.Namespace, seed: int | None = None) -> Samples:
-    from seer_core.tools.sample_fields import Form
-    from seer_core.tools.sample_file import open_samples
     from seer_core.tools.scenes import HELD_OUT_SEED, scene_samples
 
-    form = Form(
-        columns=dict(options.fields),
-        metric=getattr(options, "metric", None),
-        instruction=options.instruction,
-    )
-    if options.data is not None and str(options.data) != "embedded":
-        return open_samples(options.data, options.count, form)
+    own = own_samples(options, options.count)
+    if own is not None:
+        return own
     return scene_samples(options.count or SCENES, seed=HELD_OUT_SEED if seed is None else seed)
 
 
 def _rounded(curve: NDArray[np.float64] | None) -> list[float] | None:
     return None if curve is None else [round(float(value), 6) for value in curve]
-
-
-def _pipeline(options: argparse.Namespace, profile: Profile | None = None) -> Pipeline:
-    from seer_core.pipeline import Pipeline
-
-    choice = {"family": options.family, "loop": options.loop, "device": options.device, "dtype": _dtype(options)}
-    return Pipeline.load(options.model, **choice, profile=profile)
-
-
-def _dtype(options: argparse.Namespace) -> torch.dtype | None:
-    import torch
-
-    if options.dtype is None:
-        return None
-    dtype: torch.dtype = getattr(torch, options.dtype)
-    return dtype
 
 
 def _outcome_fields(outcome: Outcome) -> Printed:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from seer_core.cli import commands
+from seer_core.cli.data import add_data_options
 from seer_core.cli.rivals import add_rivals
 from seer_core.cli.studies import add_studies
 from seer_core.embedded import CHECKPOINT
@@ -39,23 +40,19 @@ def parser() -> argparse.ArgumentParser:
     generate.add_argument("--guidance-scale", type=float, default=0.0, metavar="X", help="push away from no prompt")
     probe = _command(subcommands, "probe", commands.run_probe, "show what step 0 sees of the answer's length", [asking])
     probe.add_argument("--plot", type=Path, metavar="PNG", help="draw the sparsity curve")
-    asked = _data_options()
     about = "score answers with and without truncation, on held-out scenes or on your own data"
-    evaluate = _command(subcommands, "evaluate", commands.run_evaluate, about, [asked])
+    evaluate = _command(subcommands, "evaluate", commands.run_evaluate, about)
+    add_data_options(evaluate)
     evaluate.add_argument("--canvas", type=_positive, default=64, metavar="N")
     evaluate.add_argument(
         "--count", type=_positive, metavar="N", help="the first N rows; all without it, or 100 scenes"
     )
     evaluate.add_argument("--detector", metavar="NAME")
     evaluate.add_argument(
-        "--metric", metavar="NAME", help="for rows that name none: anls, relaxed, exact, yes_no, choice"
-    )
-    evaluate.add_argument(
         "--out", type=Path, metavar="JSONL", help="keep a record of each sample; a rerun goes on there"
     )
-    calibrate = _command(
-        subcommands, "calibrate", commands.run_calibrate, "fit a profile from untruncated runs", [asked]
-    )
+    calibrate = _command(subcommands, "calibrate", commands.run_calibrate, "fit a profile from untruncated runs")
+    add_data_options(calibrate)
     calibrate.add_argument("--out", type=Path, metavar="JSON", help="beside the weights without it, if none is there")
     calibrate.add_argument("--count", type=_positive, default=300, metavar="N")
     calibrate.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128, 256], metavar="N")
@@ -136,23 +133,6 @@ def _asking_options() -> argparse.ArgumentParser:
     asking.add_argument("--detector", metavar="NAME", help="who decides where the answer ends")
     asking.add_argument("--block-length", type=_positive, metavar="N", help="semi-autoregressive block")
     return asking
-
-
-def _data_options() -> argparse.ArgumentParser:
-    data = argparse.ArgumentParser(add_help=False)
-    about = "your own questions: a .jsonl or .parquet file or a folder of them; or embedded: drawn scenes"
-    data.add_argument("--data", type=Path, metavar="FILE|DIR", help=about)
-    about = "where the data calls them otherwise: question=query, choices=A,B,C,D"
-    data.add_argument("--fields", type=_columns, nargs="+", default=[], metavar="NAME=COLUMN", help=about)
-    data.add_argument("--instruction", metavar="TEXT", help="goes below every question")
-    return data
-
-
-def _columns(text: str) -> tuple[str, list[str]]:
-    name, equals, columns = text.partition("=")
-    if not (name and equals and all(columns.split(","))):
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=COLUMN or NAME=COLUMN,COLUMN")
-    return name, columns.split(",")
 
 
 def _penalty(text: str) -> float:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from seer_core.cli.data import add_data_options, form_of, is_drawn, own_samples
+from seer_core.cli.load import load_pipeline
+
 if TYPE_CHECKING:
     from seer_core.pipeline import Pipeline
+    from seer_core.tools.evaluate import Sample
     from seer_core.tools.rivals.end_to_end import EndToEnd
     from seer_core.tools.rivals.settings import EndToEndSettings
 
@@ -28,7 +32,7 @@ class AddCommand(Protocol):
 def add_rivals(command: AddCommand) -> None:
     """The commands and their options."""
     whole = command("end-to-end", run_end_to_end, "score and time Seer and its rivals on the same weights")
-    whole.add_argument("--methods", nargs="+", metavar="NAME", help="all of them without it")
+    whole.add_argument("--methods", nargs="+", metavar="NAME", help="all that can run without it")
     whole.add_argument("--canvases", type=_number, nargs="+", default=CANVASES, metavar="N")
     whole.add_argument(
         "--batches", type=_number, nargs="+", default=(1, 16), metavar="N", help="rows that run together"
@@ -39,9 +43,10 @@ def add_rivals(command: AddCommand) -> None:
     detectors = command("detectors", run_detectors, "score every detector's boundary and say what it costs")
     detectors.add_argument("--canvases", type=_number, nargs="+", default=CANVASES, metavar="N")
     for one in (whole, detectors):
-        one.add_argument("--quality-rows", type=_number, metavar="N", help="1,000 at canvas 64 and 128 else without it")
+        about = "1,000 at canvas 64 and 128 else without it, as far as there are questions"
+        one.add_argument("--quality-rows", type=_number, metavar="N", help=about)
         one.add_argument("--cells", type=Path, metavar="DIR", help="keep finished cells here, and go on from them")
-        one.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
+        add_data_options(one)
         one.add_argument("--profile", type=Path, metavar="JSON", help="the checkpoint's own without it")
         one.add_argument("--out", type=Path, metavar="JSON", help="write the result here too")
     document = command("document", run_document, "make the tables and pictures of the benchmarks page", loads=False)
@@ -55,6 +60,7 @@ def run_end_to_end(options: argparse.Namespace) -> None:
     from seer_core.tools.rivals.methods import METHODS
     from seer_core.tools.rivals.settings import EndToEndSettings
     from seer_core.tools.rivals.text import end_to_end_lines
+    from seer_core.tools.rivals.track import methods_on
 
     settings = EndToEndSettings(
         canvases=options.canvases,
@@ -64,8 +70,9 @@ def run_end_to_end(options: argparse.Namespace) -> None:
         speed_rows=options.speed_rows,
         rounds=options.rounds,
     )
-    pipeline = _pipeline(options)
-    bench = _bench(options, pipeline, settings)
+    samples, pipeline = _samples(options, settings), _pipeline(options)
+    methods = methods_on(pipeline.probe.model.decoder, pipeline.info.loop, options.methods)
+    bench = _bench(options, pipeline, samples, replace(settings, methods=methods))
     if not options.collect:
         bench.run()
     rows, missing = bench.rows(), len(bench.missing())
@@ -85,8 +92,8 @@ def run_detectors(options: argparse.Namespace) -> None:
     settings = EndToEndSettings(
         canvases=options.canvases, methods=(BASELINE,), quality_rows=options.quality_rows, rounds=0
     )
-    pipeline = _pipeline(options)
-    bench = _bench(options, pipeline, settings)
+    samples, pipeline = _samples(options, settings), _pipeline(options)
+    bench = _bench(options, pipeline, samples, settings)
     bench.run()
     ends = {canvas: [end_of(record) for record in bench.records(canvas, BASELINE)] for canvas in settings.canvases}
     rows = bench_detectors(pipeline, bench.samples, ends)
@@ -105,42 +112,47 @@ def run_document(options: argparse.Namespace) -> None:
 
 
 def _pipeline(options: argparse.Namespace) -> Pipeline:
-    import torch
-
     from seer_core.families.registry import inspect
-    from seer_core.pipeline import Pipeline
     from seer_core.probe.profile_file import load_profile
 
     profile = options.profile
     if profile is not None:
         profile = load_profile(profile, fingerprint=inspect(options.model, options.family).fingerprint())
-    dtype = None if options.dtype is None else getattr(torch, options.dtype)
-    how = {"family": options.family, "loop": options.loop}
-    return Pipeline.load(options.model, device=options.device, dtype=dtype, profile=profile, **how)
+    return load_pipeline(options, profile)
 
 
-def _bench(options: argparse.Namespace, pipeline: Pipeline, settings: EndToEndSettings) -> EndToEnd:
+def _samples(options: argparse.Namespace, settings: EndToEndSettings) -> list[Sample]:
+    """As many as the settings ask for, where there are so many."""
+    from seer_core.tools.evaluate import check_answered
+    from seer_core.tools.scenes import published_samples
+
+    own = own_samples(options, settings.most_rows)
+    samples = published_samples(settings.most_rows) if own is None else list(own)
+    for sample in samples:
+        check_answered(sample)
+    return samples
+
+
+def _bench(
+    options: argparse.Namespace, pipeline: Pipeline, samples: Sequence[Sample], settings: EndToEndSettings
+) -> EndToEnd:
     from functools import partial
 
     from seer_core.tools.rivals.cells import Cells
     from seer_core.tools.rivals.end_to_end import EndToEnd
-    from seer_core.tools.rivals.report import identity
     from seer_core.tools.rivals.track import track_over
-    from seer_core.tools.sample_file import open_samples
-    from seer_core.tools.scenes import published_samples
 
-    count, data = settings.most_rows, _data(options)
     return EndToEnd(
-        samples=published_samples(count) if data == PUBLISHED else list(open_samples(options.data, count)),
-        settings=settings,
-        cells=Cells(options.cells, identity(pipeline, data)),
+        samples=samples,
+        settings=settings.upto(len(samples)),
+        cells=Cells(options.cells, _identity(options, pipeline)),
         track_of=partial(track_over, pipeline),
     )
 
 
 def _facts(options: argparse.Namespace, pipeline: Pipeline, bench: EndToEnd) -> dict[str, Any]:
     """What the numbers are of."""
-    from seer_core.tools.rivals.report import identity, lengths_of, machine
+    from seer_core.tools.rivals.report import lengths_of, machine
 
     settings = bench.settings
     counts = {*map(settings.rows, settings.canvases), *([settings.speed_rows] if settings.rounds else [])}
@@ -148,12 +160,19 @@ def _facts(options: argparse.Namespace, pipeline: Pipeline, bench: EndToEnd) -> 
         "settings": asdict(settings),
         "lengths": {str(count): lengths_of(pipeline, bench.samples[:count]) for count in sorted(counts)},
         "machine": machine(),
-        **identity(pipeline, _data(options)),
+        **_identity(options, pipeline),
     }
 
 
-def _data(options: argparse.Namespace) -> str:
-    return PUBLISHED if options.data is None or str(options.data) == "embedded" else str(options.data)
+def _identity(options: argparse.Namespace, pipeline: Pipeline) -> dict[str, Any]:
+    """The same questions read in another way are others."""
+    from seer_core.tools.rivals.report import identity
+    from seer_core.tools.sample_fields import Form
+
+    if is_drawn(options):
+        return identity(pipeline, PUBLISHED)
+    form = form_of(options)
+    return identity(pipeline, str(options.data)) | ({} if form == Form() else {"form": asdict(form)})
 
 
 def _finish(options: argparse.Namespace, result: dict[str, Any], lines: Sequence[str]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from seer_core.cli.data import add_data_options, own_samples
+from seer_core.cli.load import load_pipeline
 from seer_core.errors import ConfigError
 
 Command = Callable[..., argparse.ArgumentParser]
@@ -34,20 +36,18 @@ def add_studies(command: Command) -> None:
     readout.add_argument("--layers", type=int, nargs="+", default=[0, 1, 2, 3], metavar="L")
     about = "what is tapped; the first is read wherever features are not compared"
     readout.add_argument("--tensors", nargs="+", default=["gate", "product", "mlp"], metavar="NAME", help=about)
-    readout.add_argument("--data", type=Path, metavar="JSONL", help="questions of your own; drawn scenes without it")
+    add_data_options(readout)
     readout.add_argument("--ends", type=Path, metavar="JSON", help="keep the untruncated runs' ends here, and go on")
     readout.add_argument("--out", type=Path, metavar="JSON", help="write the result here too")
     readout.add_argument("--plot", type=Path, metavar="PNG")
 
 
 def run_canvases(options: argparse.Namespace) -> None:
-    from seer_core.pipeline import Pipeline
     from seer_core.tools.canvas_study import plot_canvases, study_canvases
     from seer_core.tools.scenes import calibration_requests, scene_samples
 
     requests = calibration_requests(scene_samples(options.count), options.canvases[:1])
-    pipeline = Pipeline.load(options.model, family=options.family, loop=options.loop, device=options.device)
-    rows = study_canvases(pipeline, requests, options.canvases)
+    rows = study_canvases(load_pipeline(options), requests, options.canvases)
     if options.plot is not None:
         plot_canvases(rows, options.plot)
     _print(options, rows)
@@ -69,33 +69,29 @@ def run_cuts(options: argparse.Namespace) -> None:
 def run_layers(options: argparse.Namespace) -> None:
     from seer_core.tools.layer_plot import plot_layers, points_of
 
-    reports = dict(_report(given) for given in options.reports)
+    reports: dict[str, Any] = {}
+    for name, report in map(_report, options.reports):
+        if name in reports:
+            raise ConfigError(f"two reports are called {name!r}: name them, NAME=REPORT", field="reports")
+        reports[name] = report
     if options.plot is not None:
         plot_layers(reports, options.plot)
     _print(options, [{"report": name, **point} for name, report in reports.items() for point in points_of(report)])
 
 
 def run_readout(options: argparse.Namespace) -> None:
-    import torch
-
     from seer_core.families.checkpoint import inspect
-    from seer_core.pipeline import Pipeline
     from seer_core.probe.profile import Profile
     from seer_core.tools.calibrate import check_taps
     from seer_core.tools.label_file import label_once
     from seer_core.tools.readout_plot import plot_readout
     from seer_core.tools.readout_study import study_readout
-    from seer_core.tools.sample_file import open_samples
     from seer_core.tools.scenes import CALIBRATION_SEED, calibration_requests, scene_samples
 
-    drawn = options.data is None or str(options.data) == "embedded"
-    samples = list(
-        scene_samples(options.count, seed=CALIBRATION_SEED) if drawn else open_samples(options.data, options.count)
-    )
+    own = own_samples(options, options.count)
+    samples = scene_samples(options.count, seed=CALIBRATION_SEED) if own is None else list(own)
     blank = Profile(fingerprint=inspect(options.model, options.family).fingerprint())
-    dtype = None if options.dtype is None else getattr(torch, options.dtype)
-    where = {"family": options.family, "loop": options.loop, "device": options.device, "dtype": dtype}
-    pipeline = Pipeline.load(options.model, **where, profile=blank)
+    pipeline = load_pipeline(options, blank)
     check_taps(pipeline, options.layers, options.tensors)
     labelled = label_once(pipeline, calibration_requests(samples, options.canvases), options.ends, batch_rows=16)
     kinds = [sample.kind for sample in samples]

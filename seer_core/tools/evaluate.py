@@ -117,8 +117,7 @@ def _missing(
         if named.id in ids:
             raise ConfigError(f"two samples have the id {named.id!r}", field="data")
         ids.add(named.id)
-        if not named.answers:
-            raise ConfigError(f"sample {named.id!r} has no right answer to be scored against", field="data")
+        check_answered(named)
         if named.id not in known:
             yield named
             continue
@@ -126,6 +125,12 @@ def _missing(
             raise ConfigError(f"the record of {named.id!r} is of another question: choose another file", field="out")
         seen[named.id] = known[named.id]
         tick()
+
+
+def check_answered(sample: Sample) -> None:
+    """Raises `ConfigError` for a sample without a right answer."""
+    if not sample.answers:
+        raise ConfigError(f"sample {sample.id!r} has no right answer to be scored against", field="data")
 
 
 def record_of(trial: Trial) -> Record:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from seer_core.errors import ConfigError
+from seer_core.tools.digest import digest
 from seer_core.tools.labelled import Labelled, self_label
 from seer_core.tools.scores import Truth
 from seer_core.tools.stages import Stages
@@ -25,7 +26,7 @@ def label_once(
 ) -> Labelled:
     """The requests with their labels, from `path` where it holds them; else they are made, and kept there.
 
-    Raises `ConfigError` where `path` holds the labels of another checkpoint or of other requests.
+    Raises `ConfigError` where `path` holds the labels of another checkpoint, dtype or loop, or of other requests.
     """
     if path is None:
         return self_label(stages, requests, batch_rows=batch_rows, progress=progress)
@@ -35,7 +36,9 @@ def label_once(
         return Labelled(prompts=stages.encode(requests), truth=Truth(canvas=canvas, end=_ends(path, of)))
     path.parent.mkdir(parents=True, exist_ok=True)  # before the long part, not behind it
     labelled = self_label(stages, requests, batch_rows=batch_rows, progress=progress)
-    path.write_text(json.dumps({"of": of, "end": labelled.truth.end.tolist()}) + "\n")
+    half = path.with_name(f"{path.name}.part")  # a kill leaves no half of a file under the name
+    half.write_text(json.dumps({"of": of, "end": labelled.truth.end.tolist()}) + "\n")
+    half.replace(path)
     return labelled
 
 
@@ -46,16 +49,20 @@ def _ends(path: Path, of: str) -> np.ndarray[Any, np.dtype[np.int64]]:
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise ConfigError(f"{path} holds no labels: {error!r}", field="ends") from error
     if found != of:
-        raise ConfigError(f"{path} holds the labels of another checkpoint or of other rows", field="ends")
+        raise ConfigError(
+            f"{path} holds the labels of another checkpoint, dtype or loop, or of other rows", field="ends"
+        )
     return ends
 
 
 def _origin(stages: Stages, requests: Sequence[GenerationRequest]) -> str:
-    """A name for the weights, the questions and the canvases together."""
-    digest = blake2b(stages.probe.profile.fingerprint.encode(), digest_size=8)
+    """A name for the weights, their dtype, the loop, the questions and the canvases together."""
+    probe = stages.probe
+    facts = (probe.profile.fingerprint, str(probe.model.decoder.embedding.weight.dtype), digest(probe.loop))
+    name = blake2b(repr(facts).encode(), digest_size=8)
     for request in requests:
-        digest.update(repr((request.sampling.max_tokens, [message.text for message in request.messages])).encode())
+        name.update(repr((request.sampling.max_tokens, [message.text for message in request.messages])).encode())
         for message in request.messages:
             for image in message.images:
-                digest.update(image)
-    return digest.hexdigest()
+                name.update(image)
+    return name.hexdigest()

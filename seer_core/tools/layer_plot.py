@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from seer_core.tools.picture import picture
@@ -18,13 +19,15 @@ Point = dict[str, Any]
 
 BY_LAYER = ("paper", "calibrated", "readout")
 WHOLE = ("smartcrop", "first_end")
-COLOURS = {
-    "paper": "#c0392b",
-    "calibrated": "#e8a33d",
-    "readout": "#1f6fb4",
-    "smartcrop": "#2a8a57",
-    "first_end": "#7d4fa0",
-}
+COLOURS: Mapping[str, str] = MappingProxyType(
+    {
+        "paper": "#c0392b",
+        "calibrated": "#e8a33d",
+        "readout": "#1f6fb4",
+        "smartcrop": "#2a8a57",
+        "first_end": "#7d4fa0",
+    }
+)
 
 
 def points_of(report: Report) -> list[Point]:

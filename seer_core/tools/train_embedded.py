@@ -12,6 +12,7 @@ import json
 import math
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from tqdm import tqdm
 
 from seer_core.embedded.batches import Batch, BatchMaker
 from seer_core.embedded.muon import Muon
+from seer_core.errors import ConfigError
 from seer_core.families.network import build_tiled
 from seer_core.families.registry import inspect, load_processor
 from seer_core.layers.attention import Behind, Remembering
@@ -35,6 +37,7 @@ class Trainer:
     """One run in one folder: `state.pt` to resume from, `log.jsonl` with a line per step."""
 
     def __init__(self, recipe: Recipe, folder: Path) -> None:
+        """Raises `ConfigError` for a folder that holds a run of another recipe."""
         self.recipe, self.folder = recipe, folder
         torch.manual_seed(recipe.seed)
         if not (folder / "config.json").exists():
@@ -128,11 +131,22 @@ class Trainer:
         if not path.exists():
             return
         state = torch.load(path, weights_only=True)
+        self._check_recipe(state["recipe"])
         self.model.load_state_dict(state["model"])
         self.average = state["average"]
         for optimiser, saved in zip(self.optimisers, state["optimisers"], strict=True):
             optimiser.load_state_dict(saved)
         self.step = state["step"]
+
+    def _check_recipe(self, saved: dict[str, Any]) -> None:
+        held, own = (json.loads(json.dumps(recipe)) for recipe in (saved, asdict(self.recipe)))
+        for name in {**held, **own}:
+            if held.get(name) != own.get(name):
+                raise ConfigError(
+                    f"{self.folder} holds a run of another recipe: {name} is {held.get(name)!r} there,"
+                    f" {own.get(name)!r} here; take another folder",
+                    field="out",
+                )
 
 
 def weighted_loss(logits: Tensor, target: Tensor, weight: Tensor) -> Tensor:

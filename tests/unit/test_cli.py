@@ -14,6 +14,8 @@ from safetensors.torch import load_file, save_file
 
 from seer_core.cli import main, parser
 from seer_core.embedded import CHECKPOINT
+from seer_core.errors import ConfigError
+from seer_core.pipeline import Pipeline
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LISTED = "red circle, blue square, green triangle, purple ring, yellow cross"
@@ -155,6 +157,36 @@ def test_bench_layers_reads_the_reports_of_calibrations(capsys: pytest.CaptureFi
     _, fields, _ = run(capsys, "bench", "layers", f"shipped={report}", "--plot", str(tmp_path / "layers.png"))
     assert {row["report"] for row in fields["rows"]} == {"shipped"}
     assert {"paper", "readout", "smartcrop"} <= {row["detector"] for row in fields["rows"]}
+
+
+def test_bench_layers_does_not_take_two_reports_of_one_name(capsys: pytest.CaptureFixture[str]) -> None:
+    report = str(Path(__file__).parents[2] / "docs/results/calibrate.json")
+    status, fields, _ = run(capsys, "bench", "layers", report, report)
+    assert status == 2
+    assert "two reports are called 'calibrate'" in fields["error"]["message"]
+    _, fields, _ = run(capsys, "bench", "layers", report, f"again={report}")
+    assert {row["report"] for row in fields["rows"]} == {"calibrate", "again"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["bench", "canvases", "--count", "1"],
+        ["bench", "readout", "--count", "1"],
+        ["bench", "end-to-end", "--quality-rows", "1", "--rounds", "0"],
+        ["bench", "--count", "1"],
+        ["evaluate", "--count", "1"],
+    ],
+)
+def test_weights_are_loaded_in_the_dtype_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    def load(model: Path, **choice: Any) -> Pipeline:
+        raise ConfigError(f"asked for {choice['dtype']}")
+
+    monkeypatch.setattr(Pipeline, "load", load)
+    _, fields, _ = run(capsys, *words, "--dtype", "float16")
+    assert fields["error"]["message"] == "asked for torch.float16"
 
 
 def test_bench_canvases_asks_the_same_on_every_canvas(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from seer_core.tools.answer_metrics import metric_named
 from seer_core.tools.evaluate import Sample
 from seer_core.tools.rivals.cells import Cell
 from seer_core.tools.rivals.methods import Method
@@ -100,7 +101,7 @@ def _record(attempt: Attempt, sample: Sample) -> Record:
     return {
         "tokens": list(outcome.tokens),
         "ended": outcome.finish_reason == "stop",
-        "right": outcome.text.strip() == sample.answer.strip(),
+        "right": metric_named(sample.metric)(outcome.text, sample.answers, sample.choices),
         "boundary": attempt.boundary,
         "foreseen": outcome.forecast_tokens,
         "kept": outcome.kept_tokens,

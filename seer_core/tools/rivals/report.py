@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
-from dataclasses import asdict
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import torch
 
-from seer_core.config import LoopFacts
 from seer_core.pipeline import Pipeline
-from seer_core.probe.profile import Profile
+from seer_core.tools.digest import digest
 from seer_core.tools.evaluate import Sample
 from seer_core.tools.scenes import LENGTH_DEPENDS
 
@@ -58,12 +55,6 @@ def identity(pipeline: Pipeline, data: str) -> Facts:
         "device": decoder.device.type,
         "dtype": str(decoder.embedding.weight.dtype).removeprefix("torch."),
     }
-
-
-def digest(settings: Profile | LoopFacts) -> str:
-    """A name for the numbers of a profile, or of a loop."""
-    plain = {name: sorted(v) if isinstance(v, frozenset) else v for name, v in asdict(settings).items()}
-    return blake2b(repr(sorted(plain.items())).encode(), digest_size=8).hexdigest()
 
 
 def _processor() -> str:

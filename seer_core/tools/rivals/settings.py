@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from seer_core.errors import ConfigError
@@ -20,7 +20,7 @@ class EndToEndSettings:
     """Quality on `quality_rows` rows a canvas (None: as published), speed on the first `speed_rows` of them.
 
     A quality cell is `part_rows` rows of one method; a speed cell is all methods once, for one canvas, batch and round.
-    No `rounds` means quality alone.
+    No `rounds` means quality alone. No canvas has more rows than there are `questions`; None: there are always enough.
     """
 
     canvases: tuple[int, ...] = (32, 64, 128, 256)
@@ -30,6 +30,7 @@ class EndToEndSettings:
     speed_rows: int = 48
     rounds: int = 3
     part_rows: int = 64
+    questions: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("canvases", "batches"):
@@ -47,9 +48,16 @@ class EndToEndSettings:
         """Rows of the canvas that has most."""
         return max(map(self.rows, self.canvases))
 
+    def upto(self, questions: int) -> EndToEndSettings:
+        """The same where there are no more than so many questions. Raises `ConfigError` where there are none."""
+        if questions < 1:
+            raise ConfigError("there are no questions to ask", field="data")
+        return replace(self, questions=questions, speed_rows=min(self.speed_rows, questions))
+
     def rows(self, canvas: int) -> int:
         """Quality rows at a canvas."""
-        return self.quality_rows if self.quality_rows is not None else QUALITY_ROWS.get(canvas, OTHER_QUALITY_ROWS)
+        rows = self.quality_rows if self.quality_rows is not None else QUALITY_ROWS.get(canvas, OTHER_QUALITY_ROWS)
+        return rows if self.questions is None else min(rows, self.questions)
 
     def parts(self, canvas: int) -> list[range]:
         """The rows of each quality cell of a method."""

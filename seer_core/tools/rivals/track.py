@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
+from seer_core.config import LoopFacts
 from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine
 from seer_core.engine.graphs import graphs_for
 from seer_core.errors import ConfigError
+from seer_core.models.decoder import Decoder
 from seer_core.pipeline import Pipeline
 from seer_core.probe.detectors import whole_canvas
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.evaluate import oracle_forecast
 from seer_core.tools.rivals.daedal import Daedal, runs_on
 from seer_core.tools.rivals.daedal_canvas import DaedalSettings
-from seer_core.tools.rivals.methods import DAEDAL_STARTS, Method
+from seer_core.tools.rivals.methods import DAEDAL_STARTS, METHODS, Method
 from seer_core.tools.stages import Stages, batches
 from seer_core.types import Decoding, Forecast, GenerationRequest, Outcome
 
@@ -121,6 +123,17 @@ def track_over(pipeline: Pipeline, rows: int) -> Track:
     engine = Engine(decoder, info.roles, decode, config, loop=info.loop, graphs=graphs_for(decoder.device))
     engine.prepare()
     return Track(stages=replace(pipeline, engine=engine), daedal=_daedals(pipeline, rows), rows=rows)
+
+
+def methods_on(decoder: Decoder, loop: LoopFacts, names: Collection[str] | None) -> tuple[str, ...]:
+    """The methods of these names; for None, all that can run here. Raises `ConfigError` for a named one that cannot."""
+    here = [name for name, method in METHODS.items() if method.daedal_from is None or runs_on(decoder, loop)]
+    if names is None:
+        return tuple(here)
+    for name in names:
+        if name not in here:
+            raise ConfigError(f"{name} cannot run on this checkpoint; leave it out of the methods", field="methods")
+    return tuple(names)
 
 
 def _daedals(pipeline: Pipeline, rows: int) -> dict[int, Loop]:

@@ -28,6 +28,8 @@ class ScriptedStages:
     def __init__(self, margin_tokens: int = 0) -> None:
         self.profile = Profile(fingerprint="scripted", paper=PaperRule(layer=1, margin_tokens=margin_tokens))
         self.roles = ROLES
+        self.loop = LoopFacts(prefix_lm=True)
+        self.model = tiny_model()
         self.runs: list[list[int]] = []
         self.encoded: list[tuple[EncodedPrompt, str]] = []
 

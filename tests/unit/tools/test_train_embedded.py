@@ -6,9 +6,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import torch
 
 from seer_core.embedded.muon import orthogonalise
+from seer_core.errors import ConfigError
 from seer_core.families.registry import load_model, load_processor
 from seer_core.tools.loss_curve import plot_loss, smoothed
 from seer_core.tools.recipe import Phase, Recipe, ablation_recipe, learning_rate
@@ -32,6 +34,15 @@ def test_an_interrupted_run_ends_with_the_weights_of_an_uninterrupted_one(tmp_pa
     second.run()
     whole, parts = (load_model(tmp_path / name).state_dict() for name in ("whole", "parts"))
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
+
+
+def test_a_run_does_not_go_on_with_another_recipe(tmp_path: Path) -> None:
+    Trainer(TINY, tmp_path).run(until=1)
+    weights = (tmp_path / "state.pt").read_bytes()
+    with pytest.raises(ConfigError, match=r"another recipe: penalty is 0\.15 there, 0\.0 here"):
+        Trainer(replace(TINY, penalty=0.0), tmp_path)
+    assert (tmp_path / "state.pt").read_bytes() == weights
+    assert Trainer(TINY, tmp_path).step == 1
 
 
 def test_a_run_leaves_a_whole_checkpoint_and_a_curve(tmp_path: Path) -> None:

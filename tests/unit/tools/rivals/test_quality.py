@@ -61,6 +61,16 @@ def test_a_repaired_cut_counts_before_repair_and_a_squeezed_answer_after_it_too(
     assert found["regrow_rate"] == 0.25
 
 
+def test_an_answer_is_scored_by_its_metric_over_all_right_answers() -> None:
+    samples = [
+        Sample(image=b"", prompt="4 4", answers=("five", "XXXX."), kind="count"),
+        Sample(image=b"", prompt="4 4", answers=("xxxy",), kind="count", metric="anls"),
+        Sample(image=b"", prompt="4 4", answers=("B",), kind="count", metric="choice", choices=("yy", "xxxx")),
+    ]
+    cell = quality_cell(Track(stages=WholeOnDemand(), daedal={}, rows=2), METHODS["fixed"], samples, CANVAS, None, None)
+    assert [record["right"] for record in cell["rows"]] == [1.0, 0.75, 1.0]
+
+
 def test_an_end_that_is_not_seen_is_no_error() -> None:
     found = numbers(cells("4 -", "5 6"))
     assert (found["detection_rate"], found["boundary_mae_tokens"]) == (0.5, 1.0)

@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from seer_core.config import LoopFacts
 from seer_core.errors import ConfigError
 from seer_core.tools.rivals.methods import METHODS
 from seer_core.tools.rivals.quality import requests_of
+from seer_core.tools.rivals.track import methods_on
+from tests.unit.probe.tiny import tiny_model
 from tests.unit.tools.rivals.tiny_track import tiny_samples, tiny_track
 
 CANVAS = 16
@@ -36,3 +39,12 @@ def test_a_checkpoint_on_which_daedal_cannot_run_says_so() -> None:
     track = replace(tiny_track(1), daedal={})
     with pytest.raises(ConfigError, match="leave it out"):
         track.attempt(METHODS["daedal"], REQUESTS, [None] * 3)
+
+
+def test_daedal_is_left_out_where_it_cannot_run_and_refused_by_name() -> None:
+    decoder, shifted = tiny_model().decoder, LoopFacts(shifted=True)
+    assert methods_on(decoder, LoopFacts(), None) == tuple(METHODS)
+    assert set(METHODS) - set(methods_on(decoder, shifted, None)) == {"daedal", "daedal_16"}
+    assert methods_on(decoder, shifted, ["seer"]) == ("seer",)
+    with pytest.raises(ConfigError, match="daedal_16 cannot run"):
+        methods_on(decoder, shifted, ["seer", "daedal_16"])
