@@ -71,7 +71,7 @@ def run_end_to_end(options: argparse.Namespace) -> None:
         rounds=options.rounds,
     )
     samples, pipeline = _samples(options, settings), _pipeline(options)
-    methods = methods_on(pipeline.probe.model.decoder, pipeline.info.loop, options.methods)
+    methods = methods_on(pipeline.probe, pipeline.info.loop, options.methods)
     bench = _bench(options, pipeline, samples, replace(settings, methods=methods))
     if not options.collect:
         bench.run()

@@ -129,6 +129,11 @@ def detector_named(name: str, profile: Profile) -> Detector:
     return detector
 
 
+def holds(profile: Profile, name: str) -> bool:
+    """Whether the profile has the numbers that the detector of this name needs."""
+    return {"calibrated": profile.calibrated_rule, "readout": profile.readout}.get(name, profile) is not None
+
+
 def forecast_from(evidence: Evidence, profile: Profile, name: str) -> Forecast:
     """What detector `name` makes of the evidence, as the forecast a request carries from here on."""
     return foresee(detector_named(name, profile), evidence, profile)

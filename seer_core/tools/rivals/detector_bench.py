@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from seer_core.pipeline import Pipeline
 from seer_core.probe.cost import WHOLE_STEP
-from seer_core.probe.detectors import DETECTORS, Detector, detector_named, foresee
+from seer_core.probe.detectors import DETECTORS, Detector, detector_named, foresee, holds
 from seer_core.probe.profile import Profile
 from seer_core.probe.statistic import Evidence
 from seer_core.probe.window import first_look, settled, widened
@@ -62,7 +62,7 @@ def bench_detectors(
 
     `ends` are those of the untruncated runs of the first samples, by canvas; None where the canvas was full before one.
     """
-    names = [name for name in DETECTORS if name != "none" and _held(pipeline.probe.profile, name)]
+    names = [name for name in DETECTORS if name != "none" and holds(pipeline.probe.profile, name)]
     prompts = [prompt for batch in batches(samples, batch_rows) for prompt in pipeline.encode(requests_of(batch, 1))]
     endless = _endless(pipeline, samples, prompts, batch_rows)
     rows: list[Row] = []
@@ -155,10 +155,6 @@ def _timed(pipeline: Pipeline, prompts: Sequence[EncodedPrompt], canvas: int, na
         pipeline.probe.forecast(prompts, [canvas] * len(prompts), [Decoding(detector=name)] * len(prompts))
         taken[name].append(1000 * (time.perf_counter() - start) / len(prompts))
     return {name: float(np.median(own)) for name, own in taken.items()}
-
-
-def _held(profile: Profile, name: str) -> bool:
-    return {"calibrated": profile.calibrated_rule, "readout": profile.readout}.get(name, profile) is not None
 
 
 def _cuts(forecast: Forecast) -> bool:

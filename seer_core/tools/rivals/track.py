@@ -11,9 +11,9 @@ from seer_core.engine.config import EngineConfig
 from seer_core.engine.engine import Engine
 from seer_core.engine.graphs import graphs_for
 from seer_core.errors import ConfigError
-from seer_core.models.decoder import Decoder
 from seer_core.pipeline import Pipeline
-from seer_core.probe.detectors import whole_canvas
+from seer_core.probe.detectors import holds, whole_canvas
+from seer_core.probe.probe import Probe
 from seer_core.prompt import EncodedPrompt
 from seer_core.tools.evaluate import oracle_forecast
 from seer_core.tools.rivals.daedal import Daedal, runs_on
@@ -125,15 +125,22 @@ def track_over(pipeline: Pipeline, rows: int) -> Track:
     return Track(stages=replace(pipeline, engine=engine), daedal=_daedals(pipeline, rows), rows=rows)
 
 
-def methods_on(decoder: Decoder, loop: LoopFacts, names: Collection[str] | None) -> tuple[str, ...]:
+def methods_on(probe: Probe, loop: LoopFacts, names: Collection[str] | None) -> tuple[str, ...]:
     """The methods of these names; for None, all that can run here. Raises `ConfigError` for a named one that cannot."""
-    here = [name for name, method in METHODS.items() if method.daedal_from is None or runs_on(decoder, loop)]
+    here = [name for name, method in METHODS.items() if _runs(method, probe, loop)]
     if names is None:
         return tuple(here)
     for name in names:
         if name not in here:
             raise ConfigError(f"{name} cannot run on this checkpoint; leave it out of the methods", field="methods")
     return tuple(names)
+
+
+def _runs(method: Method, probe: Probe, loop: LoopFacts) -> bool:
+    """DAEDAL needs logits that are not shifted, a detector its section of the profile."""
+    if method.daedal_from is not None:
+        return runs_on(probe.model.decoder, loop)
+    return method.decoding.detector is None or holds(probe.profile, method.decoding.detector)
 
 
 def _daedals(pipeline: Pipeline, rows: int) -> dict[int, Loop]:

@@ -6,10 +6,11 @@ import pytest
 
 from seer_core.config import LoopFacts
 from seer_core.errors import ConfigError
+from seer_core.probe.probe import Probe
+from seer_core.probe.profile import PaperRule, Profile
 from seer_core.tools.rivals.methods import METHODS
 from seer_core.tools.rivals.quality import requests_of
 from seer_core.tools.rivals.track import methods_on
-from tests.unit.probe.tiny import tiny_model
 from tests.unit.tools.rivals.tiny_track import tiny_samples, tiny_track
 
 CANVAS = 16
@@ -42,9 +43,15 @@ def test_a_checkpoint_on_which_daedal_cannot_run_says_so() -> None:
 
 
 def test_daedal_is_left_out_where_it_cannot_run_and_refused_by_name() -> None:
-    decoder, shifted = tiny_model().decoder, LoopFacts(shifted=True)
-    assert methods_on(decoder, LoopFacts(), None) == tuple(METHODS)
-    assert set(METHODS) - set(methods_on(decoder, shifted, None)) == {"daedal", "daedal_16"}
-    assert methods_on(decoder, shifted, ["seer"]) == ("seer",)
+    probe, shifted = tiny_track(1).stages.probe, LoopFacts(shifted=True)
+    assert methods_on(probe, LoopFacts(), None) == tuple(METHODS)
+    assert set(METHODS) - set(methods_on(probe, shifted, None)) == {"daedal", "daedal_16"}
+    assert methods_on(probe, shifted, ["seer"]) == ("seer",)
     with pytest.raises(ConfigError, match="daedal_16 cannot run"):
-        methods_on(decoder, shifted, ["seer", "daedal_16"])
+        methods_on(probe, shifted, ["seer", "daedal_16"])
+
+
+def test_a_detector_is_left_out_where_the_profile_has_no_numbers_for_it() -> None:
+    probe = tiny_track(1).stages.probe
+    blank = Probe(probe.model, probe.roles, Profile(fingerprint="tiny", paper=PaperRule(layer=0)), loop=probe.loop)
+    assert set(METHODS) - set(methods_on(blank, LoopFacts(), None)) == {"readout"}
