@@ -74,10 +74,11 @@ def _window(tried: Sequence[Report]) -> str:
     if not chosen:
         return "Every canvas is probed whole: no shorter window is both cheaper and as safe."
     (one,) = chosen
+    window, again, changed, lost = (one[name] for name in ("window_tokens", "looked_again", "changed", "lost_end"))
     return (
-        f"A canvas of more than {one['window_tokens']} tokens is probed as one of {one['window_tokens']} first: of"
-        f" {one['rows']} such rows {one['looked_again']:.1%} are looked at again, whole; {one['changed']:.1%} keep"
-        f" another length than without that window, {one['lost_end']:.1%} lose their end token's slot."
+        f"A canvas of more than {window} tokens is probed as one of {window} first. Of {one['rows']} rows,"
+        f" {one['longer']} of which are longer, {again:.1%} are looked at again, whole; {changed:.1%} keep another length"
+        f" than without that window, {lost:.1%} lose their end token's slot."
     )
 
 

@@ -27,14 +27,16 @@ FEWEST_ROWS = 24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowFit:
-    """The default detector through one window, on the rows whose canvas is longer.
+    """The default detector through one window; all windows are tried on the same rows.
 
-    `probe_positions` are mean positions of a probe, prompt included; `lost_end` the share of rows whose kept canvas
-    lacks the end token's slot; `changed` the share whose kept length is another than without a window.
+    `longer` of the `rows` have a canvas longer than the window. `probe_positions` are mean positions of a probe, prompt
+    included; `lost_end` the share of rows whose kept canvas lacks the end token's slot; `changed` the share whose kept
+    length is another than without a window.
     """
 
     window_tokens: int
     rows: int
+    longer: int
     probe_positions: float
     looked_again: float
     lost_end: float
@@ -44,22 +46,21 @@ class WindowFit:
 def fit_window(
     stages: Stages, labelled: Labelled, profile: Profile, *, lost_end: float, batch_rows: int, progress: bool = True
 ) -> tuple[int | None, list[WindowFit]]:
-    """The window, and what was tried. None where no window is both cheaper and as safe."""
+    """The window, and what was tried. None where no window is both cheaper than none and as safe."""
     probe = Probe(stages.probe.model, stages.probe.roles, profile, loop=stages.probe.loop)
     canvas = labelled.truth.canvas
-    tried: list[WindowFit] = []
-    best: tuple[int | None, float] = (None, 1.0)  # share of the whole probe's positions
+    rows: list[int] = np.flatnonzero(canvas > WINDOWS[0]).tolist()
     windows = [window for window in WINDOWS if (canvas > window).sum() >= FEWEST_ROWS]
-    for window in tqdm(windows, desc="windows", unit="window", disable=not progress):
-        rows: list[int] = np.flatnonzero(canvas > window).tolist()
-        whole = _look(probe, labelled, rows, None, batch_rows)
-        fit = _fit(labelled, rows, window, whole, _look(probe, labelled, rows, window, batch_rows))
-        tried.append(fit)
-        lengths = [labelled.prompts[row].length_tokens + int(canvas[row]) for row in rows]
-        share = fit.probe_positions / float(np.mean(lengths))
-        if share < best[1] and fit.lost_end <= lost_end:
-            best = window, share
-    return best[0], tried
+    if not windows:
+        return None, []
+    whole = _look(probe, labelled, rows, None, batch_rows)
+    tried = [
+        _fit(labelled, rows, window, whole, _look(probe, labelled, rows, window, batch_rows))
+        for window in tqdm(windows, desc="windows", unit="window", disable=not progress)
+    ]
+    none = float(np.mean([labelled.prompts[row].length_tokens + int(canvas[row]) for row in rows]))
+    good = [fit for fit in tried if fit.lost_end <= lost_end and fit.probe_positions < none]
+    return min(good, key=lambda fit: fit.probe_positions).window_tokens if good else None, tried
 
 
 def as_rows(tried: Sequence[WindowFit], chosen: int | None) -> list[dict[str, object]]:
@@ -99,7 +100,8 @@ def _fit(
     return WindowFit(
         window_tokens=window,
         rows=len(rows),
-        probe_positions=float((prompts + window + again * (prompts + canvas)).mean()),
+        longer=int((canvas > window).sum()),
+        probe_positions=float((prompts + np.minimum(canvas, window) + again * (prompts + canvas)).mean()),
         looked_again=float(again.mean()),
         lost_end=float((kept < np.minimum(ends + 1, canvas)).mean()),
         changed=float((kept != full).mean()),
