@@ -77,8 +77,8 @@ def _window(tried: Sequence[Report]) -> str:
     window, again, changed, lost = (one[name] for name in ("window_tokens", "looked_again", "changed", "lost_end"))
     return (
         f"A canvas of more than {window} tokens is probed as one of {window} first. Of {one['rows']} rows,"
-        f" {one['longer']} of which are longer, {again:.1%} are looked at again, whole; {changed:.1%} keep another length"
-        f" than without that window, {lost:.1%} lose their end token's slot."
+        f" {one['longer']} of which are longer, {again:.1%} are looked at again, whole; {changed:.1%} keep another"
+        f" length than without that window, {lost:.1%} lose their end token's slot."
     )
 
 
