@@ -16,14 +16,17 @@ DRAWN = "embedded"
 """As a data set's name: the drawn scenes that the embedded model was trained on."""
 
 
-def add_data_options(command: argparse.ArgumentParser) -> None:
-    """Add them to a command."""
+def add_data_options(command: argparse.ArgumentParser, *, scored: bool = True) -> None:
+    """Add them to a command; how answers are scored only where they are."""
     about = "your own questions: a .jsonl or .parquet file or a folder of them; without it, or embedded: drawn scenes"
     command.add_argument("--data", type=Path, metavar="FILE|DIR", help=about)
     about = "where the data calls them otherwise: question=query, choices=A,B,C,D"
     command.add_argument("--fields", type=_columns, nargs="+", default=[], metavar="NAME=COLUMN", help=about)
     about = "for rows that name none: anls, relaxed, exact, yes_no, choice"
-    command.add_argument("--metric", metavar="NAME", help=about)
+    if scored:
+        command.add_argument("--metric", metavar="NAME", help=about)
+    else:
+        command.set_defaults(metric=None)
     command.add_argument("--instruction", metavar="TEXT", help="goes below every question")
 
 

@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
         "--out", type=Path, metavar="JSONL", help="keep a record of each sample; a rerun goes on there"
     )
     calibrate = _command(subcommands, "calibrate", commands.run_calibrate, "fit a profile from untruncated runs")
-    add_data_options(calibrate)
+    add_data_options(calibrate, scored=False)
     calibrate.add_argument("--out", type=Path, metavar="JSON", help="beside the weights without it, if none is there")
     calibrate.add_argument("--count", type=_positive, default=300, metavar="N")
     calibrate.add_argument("--canvases", type=_positive, nargs="+", default=[32, 64, 128, 256], metavar="N")

@@ -36,7 +36,7 @@ def add_studies(command: Command) -> None:
     readout.add_argument("--layers", type=int, nargs="+", default=[0, 1, 2, 3], metavar="L")
     about = "what is tapped; the first is read wherever features are not compared"
     readout.add_argument("--tensors", nargs="+", default=["gate", "product", "mlp"], metavar="NAME", help=about)
-    add_data_options(readout)
+    add_data_options(readout, scored=False)
     readout.add_argument("--ends", type=Path, metavar="JSON", help="keep the untruncated runs' ends here, and go on")
     readout.add_argument("--out", type=Path, metavar="JSON", help="write the result here too")
     readout.add_argument("--plot", type=Path, metavar="PNG")

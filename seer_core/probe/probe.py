@@ -81,14 +81,15 @@ class Probe:
         return [forecasts[row] for row in range(len(prompts))]
 
     def profile_curve(self, prompt: EncodedPrompt, canvas_tokens: int, detector: str | None = None) -> ProbedCurve:
-        """Every curve the profile has a tap for, and what `detector` (the default one if None) makes of them.
+        """Every curve the profile has a tap for, over the whole canvas, and the forecast of a request by `detector`.
 
-        The whole canvas is shown, whatever the profile's window.
+        None is the default one. Through a window the forecast is made from less than is shown.
         """
         chosen = detector_named(detector if detector is not None else self.profile.default_detector, self.profile)
         cost = chosen.cost(self.profile)
         (evidence,) = self.observe([prompt], [canvas_tokens], cost if cost.head else None)
-        return ProbedCurve(evidence=evidence, forecast=foresee(chosen, evidence, self.profile))
+        (forecast,) = self.forecast([prompt], [canvas_tokens], [Decoding(detector=detector)])
+        return ProbedCurve(evidence=evidence, forecast=forecast)
 
     @torch.inference_mode()
     def observe(

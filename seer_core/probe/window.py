@@ -13,7 +13,7 @@ from seer_core.probe.boundary import kept_tokens
 from seer_core.types import Forecast
 
 EDGE = 8
-"""An end in the last so manieth part of the window is looked at again: it may have been squeezed in."""
+"""An end in the last `1 / EDGE` of the window is looked at again: it may have been squeezed in."""
 
 
 def first_look(canvas_tokens: int, window_tokens: int | None) -> int:

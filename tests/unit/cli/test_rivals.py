@@ -89,9 +89,20 @@ def test_data_that_cannot_be_scored_is_named(
 
 @pytest.mark.parametrize("command", [["evaluate"], ["calibrate"], ["bench", "detectors"], ["bench", "readout"]])
 def test_every_command_with_data_reads_it_in_the_same_ways(command: list[str]) -> None:
-    words = ["--data", "a.jsonl", "--fields", "answers=label", "--metric", "anls", "--instruction", "Be brief."]
+    words = ["--data", "a.jsonl", "--fields", "answers=label", "--instruction", "Be brief."]
     options = parser().parse_args([*command, *words])
-    assert (options.fields, options.metric, options.instruction) == ([("answers", ["label"])], "anls", "Be brief.")
+    assert (options.fields, options.metric, options.instruction) == ([("answers", ["label"])], None, "Be brief.")
+
+
+@pytest.mark.parametrize("command", [["evaluate"], ["bench", "end-to-end"], ["bench", "detectors"]])
+def test_commands_that_score_answers_take_a_metric(command: list[str]) -> None:
+    assert parser().parse_args([*command, "--metric", "anls"]).metric == "anls"
+
+
+@pytest.mark.parametrize("command", [["calibrate"], ["bench", "readout"]])
+def test_commands_that_label_for_themselves_take_none(command: list[str]) -> None:
+    with pytest.raises(SystemExit):
+        parser().parse_args([*command, "--metric", "anls"])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from seer_core.models.multimodal import MultimodalModel
 from seer_core.probe.cost import WHOLE_STEP, Cost
 from seer_core.probe.detectors import DETECTORS
 from seer_core.probe.probe import Probe
-from seer_core.probe.profile import DETECTOR_NAMES, CalibratedRule, PaperRule, Profile, Readout, SmartCropRule
+from seer_core.probe.profile import DETECTOR_NAMES, CalibratedRule, PaperRule, Profile, Readout
 from seer_core.probe.statistic import Evidence
 from seer_core.types import Decoding
 from tests.unit.probe.tiny import ROLES, random_prompt, tiny_model
@@ -33,10 +32,6 @@ SHALLOW = replace(
     calibrated_rule=CalibratedRule(
         layer=0, tensor="mlp", eps=2e-2, tau_jump=0.01, gamma=2.0, baseline=(0.125, 0.25), plateau_tokens=0
     ),
-)
-BLIND, SURE = (
-    replace(PROFILE, readout=Readout(layer=1, tensor="product", weights=WEIGHTS, bias=bias, margin_tokens=2))
-    for bias in (-1e6, 1e6)
 )
 ALL = ["paper", "calibrated", "readout", "first_end", "smartcrop", "dual", "oracle:3", "fixed:5", "none"]
 
@@ -267,47 +262,3 @@ def test_a_probe_that_stops_inside_its_last_layer_sees_what_one_that_ends_it_see
             assert other.sparsity is not None
             np.testing.assert_allclose(one.sparsity, other.sparsity, atol=1.01 / one.units)
             assert one.units == other.units
-
-
-def windowed(window_tokens: int) -> Probe:
-    return probe(replace(PROFILE, window_tokens=window_tokens))
-
-
-def lengths_run(checked: Probe, canvas: int, detector: str) -> list[int]:
-    """Canvases that were looked at, in order."""
-    with patch.object(checked, "observe", wraps=checked.observe) as observe:
-        checked.forecast([random_prompt(4, 0)], [canvas], [Decoding(detector=detector)])
-    return [length for call in observe.call_args_list for length in call.args[1]]
-
-
-@pytest.mark.parametrize("detector", ["readout", "smartcrop", "none"])
-def test_without_an_end_in_the_window_the_forecast_is_that_of_the_whole_canvas(detector: str) -> None:
-    decoding = [Decoding(detector=detector)]
-    blind = replace(BLIND, smartcrop=SmartCropRule(threshold=1 - 1e-9))
-    (whole,) = probe(blind).forecast([random_prompt(4, 0)], [64], decoding)
-    (through,) = probe(replace(blind, window_tokens=16)).forecast([random_prompt(4, 0)], [64], decoding)
-    assert through == whole
-    assert (through.canvas_tokens, through.length_tokens) == (64, 64)
-
-
-def test_an_end_in_the_window_is_told_of_the_whole_canvas_and_nothing_else_is_run() -> None:
-    checked = probe(replace(SURE, window_tokens=16))
-    (forecast,) = checked.forecast([random_prompt(4, 0)], [64], [Decoding(detector="readout")])
-    assert (forecast.canvas_tokens, forecast.boundary, forecast.length_tokens, forecast.fallback) == (64, 0, 3, False)
-    assert lengths_run(checked, 64, "readout") == [16]
-    assert lengths_run(checked, 12, "readout") == [12]
-
-
-@pytest.mark.parametrize(("told", "lengths"), [(13, [16]), (14, [16, 64]), (20, [16, 64])])
-def test_an_end_at_the_edge_of_the_window_is_looked_at_again(told: int, lengths: list[int]) -> None:
-    assert lengths_run(windowed(16), 64, f"oracle:{told}") == lengths
-    (forecast,) = windowed(16).forecast([random_prompt(4, 0)], [64], [Decoding(detector=f"oracle:{told}")])
-    assert (forecast.boundary, forecast.length_tokens) == (told, told + 1)
-
-
-def test_rows_of_one_batch_are_looked_at_again_each_for_itself() -> None:
-    prompts = [random_prompt(4, seed) for seed in range(3)]
-    decodings = [Decoding(detector=f"oracle:{told}") for told in (2, 40, 5)]
-    found = windowed(16).forecast(prompts, [64, 64, 8], decodings)
-    assert [one.boundary for one in found] == [2, 40, 5]
-    assert [one.canvas_tokens for one in found] == [64, 64, 8]
